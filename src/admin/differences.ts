@@ -74,12 +74,11 @@ function allPlans({ plans, publicPlan }: Plans): ReadonlyMap<string, Plan> {
 
 /** As text: `5000/minute,2000000/day, 200 in flight`. */
 function ownLimits({ accounts, concurrencies }: Plans): ReadonlyMap<string, string> {
-  const inFlight = (name: string) => concurrencies?.get(name);
   return new Map(
-    [...accounts].map(([name, windows]) => [
-      name,
-      [formatWindows(windows), ...(inFlight(name) === undefined ? [] : [` ${inFlight(name)} in flight`])].join(','),
-    ]),
+    [...accounts].map(([name, windows]) => {
+      const inFlight = concurrencies?.get(name);
+      return [name, `${formatWindows(windows)}${inFlight === undefined ? '' : `, ${inFlight} in flight`}`];
+    }),
   );
 }
 

@@ -5,7 +5,7 @@ import type { Observe } from '../observe/events.ts';
 import { pauseAfter, waitAfter } from './backoff.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Job, Outbox } from './outbox.ts';
-import { type DeliveryResult, send } from './send.ts';
+import { send } from './send.ts';
 
 /** Milliseconds. */
 const POLL_INTERVAL = 1_000;
@@ -81,16 +81,11 @@ export class Deliveries {
       if (job.failures > 0) observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
       return report('delivered');
     }
-    await outbox.failed(job, { now, error: sent.error, isGone: sent.isGone, ...waitsOf(job, sent, now) });
-    if (job.failures === 0 || sent.isGone)
-      observe({ type: 'webhook.failing', endpoint: endpoint.host, error: sent.error });
+    const { error, isGone, retryAfter } = sent;
+    const again = now + waitAfter(job.attempts, retryAfter, Math.random());
+    const pausedUntil = now + pauseAfter(job.failures + 1, retryAfter, Math.random());
+    await outbox.failed(job, { now, error, isGone, again, pausedUntil });
+    if (job.failures === 0 || isGone) observe({ type: 'webhook.failing', endpoint: endpoint.host, error });
     report('failed');
   }
-}
-
-function waitsOf({ attempts, failures }: Job, { retryAfter }: DeliveryResult & { delivered: false }, now: number) {
-  return {
-    again: now + waitAfter(attempts, retryAfter, Math.random()),
-    pausedUntil: now + pauseAfter(failures + 1, retryAfter, Math.random()),
-  };
 }

@@ -39,13 +39,10 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     found(event, trace, reading, 100);
   }
 
-  function found(
-    { account, plan }: RequestEvent,
-    { subject, admission }: RequestTrace,
-    reading: Reading,
-    percent: number,
-  ): void {
-    const { now } = admission!;
+  function found(event: RequestEvent, trace: RequestTrace, reading: Reading, percent: number): void {
+    const { account, plan } = event;
+    const { subject } = trace;
+    const { now } = trace.admission!;
     const { window, remaining, resetAt } = reading;
     const place = placeOf(window, resetAt, now);
     const name = `${subject} ${nameOf(window)} ${percent}`;

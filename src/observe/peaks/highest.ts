@@ -13,17 +13,9 @@ export interface WindowUses {
  */
 export class HighestUses {
   readonly #rows = new Map<string, number[]>();
-  #floor = 0;
-  #weight = 0;
-
-  get floor(): number {
-    return this.#floor;
-  }
-
+  floor = 0;
   /** In units of some 18 bytes. */
-  get weight(): number {
-    return this.#weight;
-  }
+  weight = 0;
 
   /** Flat pairs: window, highest use. */
   get rows(): ReadonlyMap<string, readonly number[]> {
@@ -32,7 +24,7 @@ export class HighestUses {
 
   /** Returns the added weight. */
   note(subject: string, at: number, used: number): number {
-    return used <= this.#floor ? 0 : this.#put(subject, at, used);
+    return used <= this.floor ? 0 : this.#put(subject, at, used);
   }
 
   /** Merges readings above `above`, and the floor. A reading below a floor is still a valid lower bound. */
@@ -40,17 +32,17 @@ export class HighestUses {
     for (const [subject, row] of rows) {
       for (let i = 0; i < row.length; i += 2) if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
     }
-    this.#floor = Math.max(this.#floor, floor);
+    this.floor = Math.max(this.floor, floor);
   }
 
   /** Everything, or the highest uses up to the weight `most`. */
   list(most: number): WindowUses {
     this.shrink(most);
-    return { floor: this.#floor, rows: [...this.#rows] };
+    return { floor: this.floor, rows: [...this.#rows] };
   }
 
   shrink(most: number): void {
-    while (this.#weight > most) {
+    while (this.weight > most) {
       const uses = this.#uses().sort();
       const half = (uses.length + 1) >> 1;
       const use = uses[half - 1]!;
@@ -62,7 +54,7 @@ export class HighestUses {
     const row = this.#rows.get(subject);
     if (row === undefined) {
       this.#rows.set(subject, [at, used]);
-      this.#weight += ROW + READING;
+      this.weight += ROW + READING;
       return ROW + READING;
     }
     let place = row.length - 2;
@@ -73,12 +65,12 @@ export class HighestUses {
       return 0;
     }
     row.splice(place + 2, 0, at, used);
-    this.#weight += READING;
+    this.weight += READING;
     return READING;
   }
 
   #uses(): Float64Array {
-    const uses = new Float64Array((this.#weight - ROW * this.#rows.size) / READING);
+    const uses = new Float64Array((this.weight - ROW * this.#rows.size) / READING);
     let at = 0;
     for (const row of this.#rows.values()) for (let i = 1; i < row.length; i += 2) uses[at++] = row[i]!;
     return uses;
@@ -86,8 +78,8 @@ export class HighestUses {
 
   /** Drops uses below `use`, and `asHigh` of those that equal it. */
   #forget(use: number, asHigh: number): void {
-    this.#floor = Math.max(this.#floor, use);
-    this.#weight = 0;
+    this.floor = Math.max(this.floor, use);
+    this.weight = 0;
     let left = asHigh;
     for (const [subject, row] of this.#rows) {
       const kept: number[] = [];
@@ -98,7 +90,7 @@ export class HighestUses {
       if (kept.length === 0) this.#rows.delete(subject);
       else {
         this.#rows.set(subject, kept);
-        this.#weight += ROW + (kept.length / 2) * READING;
+        this.weight += ROW + (kept.length / 2) * READING;
       }
     }
   }

@@ -48,20 +48,13 @@ export class RefusalLog {
   readonly #codes = new Map<string, OfCode>();
   #capacity: number;
   #size = 0;
-  #droppedUntil = 0;
-  #kept = 0;
+  /** The end of the newest dropped one, Unix milliseconds; 0: none was dropped. */
+  since = 0;
+  /** The number of the newest kept one. */
+  upTo = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-  }
-
-  /** The end of the newest dropped one, Unix milliseconds; 0: none was dropped. */
-  get since(): number {
-    return this.#droppedUntil;
-  }
-
-  get upTo(): number {
-    return this.#kept;
   }
 
   use(capacity: number): void {
@@ -80,7 +73,7 @@ export class RefusalLog {
     }
     if (this.#size === this.#capacity) this.#dropOne();
     const equals = new IdList();
-    const number = ++this.#kept;
+    const number = ++this.upTo;
     ofCode.kept.push({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
     source.unkept = 0;
     source.equals = equals;
@@ -113,7 +106,7 @@ export class RefusalLog {
     const dropped = largest?.shift();
     if (dropped === undefined) return;
     this.#size--;
-    this.#droppedUntil = Math.max(this.#droppedUntil, dropped.endedAt);
+    this.since = Math.max(this.since, dropped.endedAt);
   }
 }
 

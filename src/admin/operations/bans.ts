@@ -36,21 +36,17 @@ export function banOperations(context: AdminContext, change: Change) {
           const { now, bannedUntil } = await context.state().look(subject, limits);
           const length = lengthOf(Math.max(0, bannedUntil - now), subject);
           const level = (await context.state().banLevel(subject, limits)) + 1;
-          const ban = { subject, until: now + length, since: now, limit: null, level };
-          const shown = { ...{ subject, key, account, plan }, ...escalationView(context, ban), reason, by: task.actor };
-          return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, shown };
+          const view = escalationView(context, { subject, until: now + length, since: now, limit: null, level });
+          const before = { plan, until: bannedUntil > 0 ? time(bannedUntil) : null };
+          const entry = { action, target: targetOf(party), before, after: { plan, until: view.until, reason } };
+          return {
+            ban: { subject, key, account, plan, ...view, reason, by: task.actor },
+            part: { entry, make: async () => context.state().ban(subject, limits, length) },
+          };
         }),
       );
-      const bans = planned.map(({ shown }) => shown);
-      const parts = planned.map(({ subject, limits, length, before, shown, ...party }) => ({
-        entry: {
-          action,
-          target: targetOf(party),
-          before: { plan: party.plan, until: before },
-          after: { plan: party.plan, until: shown.until, reason },
-        },
-        make: async () => context.state().ban(subject, limits, length),
-      }));
+      const bans = planned.map(({ ban }) => ban);
+      const parts = planned.map(({ part }) => part);
       return await make(parts, ok({ bans }));
     });
   }

@@ -19,15 +19,11 @@ export interface Span {
 export class History {
   readonly #budget: number;
   readonly #minutes = new Map<number, Buffer>();
-  #bytes = 0;
+  /** Without the map's own. */
+  bytes = 0;
 
   constructor(budget = BUDGET) {
     this.#budget = budget;
-  }
-
-  /** Without the map's own. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** Packed, by start. */
@@ -41,7 +37,7 @@ export class History {
     const known = this.#minutes.get(start);
     this.#set(start, known ? mergeMinutes(known, minute) : minute);
     if (this.#minutes.size > MOST) this.#drop(Math.min(...this.#minutes.keys()));
-    if (this.#bytes > this.#budget) this.#shrink();
+    if (this.bytes > this.#budget) this.#shrink();
     return start;
   }
 
@@ -66,13 +62,13 @@ export class History {
   /** Shrinks a tenth below the budget, so that it runs rarely. */
   #shrink(): void {
     for (const start of [...this.#minutes.keys()].sort((a, b) => a - b)) {
-      if (this.#bytes <= 0.9 * this.#budget) return;
+      if (this.bytes <= 0.9 * this.#budget) return;
       this.#set(start, withoutParts(this.#minutes.get(start)!));
     }
   }
 
   #set(start: number, bytes: Uint8Array): void {
-    this.#bytes += bytes.length - (this.#minutes.get(start)?.length ?? 0);
+    this.bytes += bytes.length - (this.#minutes.get(start)?.length ?? 0);
     // A slice of the shared buffer pool would retain the whole pool.
     const own = Buffer.alloc(bytes.length);
     own.set(bytes);
@@ -80,7 +76,7 @@ export class History {
   }
 
   #drop(start: number): void {
-    this.#bytes -= this.#minutes.get(start)!.length;
+    this.bytes -= this.#minutes.get(start)!.length;
     this.#minutes.delete(start);
   }
 }

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { type Compiled, digestsOf, fingerprintOf, namesOf } from './compiled.ts';
 import { type Document, loadDocument } from './document/document.ts';
-import { Places } from './document/places.ts';
 import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
-import { byPlace, Findings } from './findings.ts';
+import { byPlace, type Findings } from './findings.ts';
 import { type Description, methodsIn, Operations } from './operations.ts';
 import { type ReadingOptions, readingOptionsOf } from './options.ts';
 import { ContractError, type Problem } from './problems.ts';
@@ -62,41 +61,33 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   options: ContractOptions<Fields, Shared> = {},
 ): { readonly compiled: Compiled<Fields, Shared>; readonly notes: readonly Problem[] } {
   const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
-  const places = new Places();
-  const findings = new Findings(places);
-  const document = loadDocument(
-    { file, text: options.text },
-    places,
-    findings,
-    readingOptionsOf(options),
-    extensions.misspelling,
-  );
-  const schemas = new Schemas(document, findings);
-  const operations = new Operations(document, schemas, findings);
-  const { title, version } = readInfo(document, findings);
-  const prefixes = serverPaths(document, findings, options.serverPath);
-  const canMatch = readPaths(document, findings, operations);
+  const source = { file, text: options.text };
+  const { document, texts } = loadDocument(source, readingOptionsOf(options), extensions.misspelling);
+  const { root, findings } = document;
+  const schemas = new Schemas(document);
+  const operations = new Operations(schemas);
+  const info = readInfo(document);
+  const prefixes = serverPaths(document);
+  const canMatch = readPaths(document, operations);
   schemas.finish();
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
-  const triaged = triage(document, findings, extended, canMatch);
-  const notes = [...findings.notes, ...triaged.tolerated].sort(byPlace);
-  if (triaged.refused.length > 0) throw new ContractError(triaged.refused, notes);
+  const { refused, tolerated, exempted, operations: described } = triage(document, extended, canMatch);
+  const notes = [...findings.notes, ...tolerated].sort(byPlace);
+  if (refused.length > 0) throw new ContractError(refused, notes);
 
-  const { root, texts } = document;
   const compiled = {
-    title,
-    version,
-    operations: triaged.operations,
-    shared: sharedBy(triaged.operations),
-    exempted: triaged.exempted,
+    ...info,
+    operations: described,
+    shared: sharedBy(described),
+    exempted,
     prefixes,
     document,
     definitions: schemas.definitions,
     files: fingerprintsOf(texts, options.text === undefined ? null : resolve(file)),
     fingerprint: fingerprintOf(toJson(root)),
-    digests: digestsOf(triaged.operations, document),
+    digests: digestsOf(described, document),
     names: namesOf(root),
   };
   return { compiled, notes };
@@ -110,8 +101,8 @@ const fingerprintsOf = (texts: ReadonlyMap<string, string>, given: string | null
  * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. Returns whether
  * requests can match an operation.
  */
-function readPaths(document: Document, findings: Findings, operations: Operations) {
-  const { root } = document;
+function readPaths(document: Document, operations: Operations) {
+  const { root, findings } = document;
   /** By outline and method. */
   const spellings = new Map<string, Map<string, string>>();
   if (root.paths === undefined) findings.problem(root, null, document.dialect.withoutPaths);
@@ -135,7 +126,7 @@ function readPaths(document: Document, findings: Findings, operations: Operation
     spellings.values().some((one) => one.get(method.toLowerCase()) === path);
 }
 
-function readInfo({ root }: Document, findings: Findings): { title: string; version: string } {
+function readInfo({ root, findings }: Document): { title: string; version: string } {
   const info = isObject(root.info) ? root.info : null;
   if (root.info === undefined) findings.problem(root, null, 'an OpenAPI document needs info');
   for (const key of ['title', 'version']) {

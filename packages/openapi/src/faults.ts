@@ -133,6 +133,15 @@ export function faultBelow(pointer: string, thrown: unknown): ValueFault {
   return { ...thrown.fault, pointer: pointer + thrown.fault.pointer };
 }
 
+/** Of a value, or the fault that makes it unreadable. */
+export function faultsBy<T>(check: (value: T) => readonly ValueFault[], value: T): readonly ValueFault[] {
+  try {
+    return check(value);
+  } catch (thrown) {
+    return [faultBelow('', thrown)];
+  }
+}
+
 /** `null` for ajv errors that only report that another error occurred. */
 export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
   const details = params as Params;

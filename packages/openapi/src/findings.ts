@@ -1,4 +1,4 @@
-import { Places } from './document/places.ts';
+import type { Places } from './document/places.ts';
 import { formatProblem, type Problem } from './problems.ts';
 
 /** A `null` node refuses the whole document. */
@@ -10,22 +10,24 @@ export interface Mistake {
 
 /** Keeps equal findings at one place once. */
 export class Findings {
-  readonly #places: Places;
+  readonly #places: Places | null;
   readonly #mistakes = new Map<string, Mistake>();
   readonly #notes = new Map<string, Problem>();
 
-  constructor(places: Places) {
+  /** `null` for a document that was checked before: its findings are dropped. */
+  constructor(places: Places | null) {
     this.#places = places;
   }
 
   problem(node: object, key: string | number | null, message: string): void {
-    const problem = this.#places.of(node, key, message);
-    this.#mistakes.set(formatProblem(problem), { problem, node, key });
+    const problem = this.#places?.of(node, key, message);
+    if (problem) this.#mistakes.set(formatProblem(problem), { problem, node, key });
   }
 
   /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */
   refuse(node: object, key: string | number | null, message: string): void {
-    this.add(this.#places.of(node, key, message));
+    const problem = this.#places?.of(node, key, message);
+    if (problem) this.add(problem);
   }
 
   add(problem: Problem): void {
@@ -33,8 +35,8 @@ export class Findings {
   }
 
   note(node: object, key: string | number | null, message: string): void {
-    const note = this.#places.of(node, key, message);
-    this.#notes.set(formatProblem(note), note);
+    const note = this.#places?.of(node, key, message);
+    if (note) this.#notes.set(formatProblem(note), note);
   }
 
   get mistakes(): readonly Mistake[] {
@@ -44,20 +46,6 @@ export class Findings {
   get notes(): readonly Problem[] {
     return [...this.#notes.values()];
   }
-}
-
-export class NoFindings extends Findings {
-  constructor() {
-    super(new Places());
-  }
-
-  override problem(): void {}
-
-  override refuse(): void {}
-
-  override add(): void {}
-
-  override note(): void {}
 }
 
 export function byPlace(a: Problem, b: Problem): number {

@@ -1,10 +1,8 @@
-import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json } from './document/source.ts';
 import type { Fault, Rule } from './fault.ts';
 import { NONE } from './faults.ts';
-import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';
-import type { MediaRules } from './media/rules.ts';
+import type { Schemas } from './schema/schemas.ts';
 
 export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];
 
@@ -14,12 +12,9 @@ const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 const bodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
 
 /** The check ignores response headers. */
-export function createResponseCheck(
-  operation: Json,
-  document: Document,
-  rules: MediaRules,
-  findings: Findings,
-): CheckResponse {
+export function createResponseCheck(operation: Json, schemas: Schemas): CheckResponse {
+  const { document } = schemas;
+  const { findings } = document;
   const responses = new Map<string, Content | null>();
   const { responses: described } = operation;
   if (described === undefined && document.dialect.optional.has('responses')) {
@@ -34,8 +29,7 @@ export function createResponseCheck(
       if (!STATUS.test(status))
         findings.problem(described, status, 'must be a status such as 200, a range such as 2XX, or default');
       const node = document.object(response);
-      const content =
-        node && isObject(node.content) ? createContent(node.content, 'response', rules, findings, 'pass') : null;
+      const content = node && isObject(node.content) ? createContent(node.content, 'response', schemas, 'pass') : null;
       responses.set(status, content);
     }
     if (responses.size === 0) findings.problem(operation, 'responses', 'must have at least one response');
@@ -55,12 +49,7 @@ export function createResponseCheck(
     const rule = content.media(contentType);
     return rule
       ? rule.check(body)
-      : [
-          {
-            ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'),
-            limit: content.accepted,
-          },
-        ];
+      : [{ ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'), limit: content.accepted }];
   };
 }
 

@@ -2,8 +2,13 @@ import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import type { Fault } from './fault.ts';
 import { NONE } from './faults.ts';
-import { NoFindings } from './findings.ts';
-import { type Description, Operations, type RequestChecks } from './operations.ts';
+import {
+  type Description,
+  prepareRequestChecks,
+  type RequestChecks,
+  requestChecks,
+  responseCheck,
+} from './operations.ts';
 import type { CheckResponse } from './responses.ts';
 import { NOT_FOUND, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
@@ -21,13 +26,11 @@ export function* createContract<Fields, Shared>(
 ): Generator<void, Contract<Fields, Shared>> {
   const { shared, document, definitions, operations: described, ...rest } = compiled;
   const { prefixes, exempted } = rest;
-  const noFindings = new NoFindings();
-  const schemas = new Schemas(document, noFindings, definitions);
-  const reader = new Operations(document, schemas, noFindings);
+  const schemas = new Schemas(document, definitions);
   const slices = new Slices();
   const operations: (CheckedOperation & Fields & Description)[] = [];
   for (const description of described) {
-    const operation = Object.assign(new CheckedOperation(description, reader, schemas, slices), description);
+    const operation = Object.assign(new CheckedOperation(description, schemas, slices), description);
     Object.freeze(operation);
     operations.push(operation);
     yield;
@@ -93,14 +96,14 @@ class CheckedOperation {
   readonly #requests: Part<RequestChecks>;
   readonly #responses: Part<CheckResponse>;
 
-  constructor(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
+  constructor(description: Description, schemas: Schemas, slices: Slices) {
     const passes = description.exempt === 'pass';
     this.#slices = slices;
     this.#requests = new Part(
-      () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
-      passes ? undefined : () => reader.prepareRequestChecks(description),
+      () => schemas.gather(() => (passes ? UNCHECKED : requestChecks(schemas, description))),
+      passes ? undefined : () => prepareRequestChecks(schemas.document, description),
     );
-    this.#responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
+    this.#responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : responseCheck(schemas, description))));
   }
 
   get body(): BodyRule | null {

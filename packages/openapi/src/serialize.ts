@@ -80,7 +80,7 @@ export function* deserialize<Fields, Shared>({
   return {
     ...rest,
     operations,
-    document: new Document(root, undefined, reading, dynamics),
+    document: new Document(root, reading, dynamics),
     definitions: { names, definition: (name) => read(parts, numbers.get(name)!) as Translated },
   };
 }

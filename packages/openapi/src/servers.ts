@@ -1,7 +1,5 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
-import type { Findings } from './findings.ts';
-import type { ReadingOptions } from './options.ts';
 
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 
@@ -11,11 +9,8 @@ const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
  * Without a trailing slash, longest first. Variables have their defaults. Servers of single paths and operations are
  * ignored. `auto`: only a plain path that all servers share.
  */
-export function serverPaths(
-  { root }: Document,
-  findings: Findings,
-  serverPath: ReadingOptions['serverPath'] = 'auto',
-): string[] {
+export function serverPaths({ root, reading, findings }: Document): string[] {
+  const { serverPath = 'auto' } = reading;
   const servers = objectsIn(root.servers);
   const paths = servers.map((server) => rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')));
   const all = [...new Set(paths)].sort((a, b) => b.length - a.length);

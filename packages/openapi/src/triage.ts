@@ -1,6 +1,6 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
-import { byPlace, type Findings, type Mistake } from './findings.ts';
+import { byPlace, type Mistake } from './findings.ts';
 import { type Description, METHODS } from './operations.ts';
 import type { Treatment } from './options.ts';
 import { formatProblem, type Problem } from './problems.ts';
@@ -21,10 +21,10 @@ const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
  */
 export function triage<Described extends Description>(
   document: Document,
-  { mistakes }: Findings,
   described: readonly (readonly [Described, Json])[],
   canMatch: (operation: Described) => boolean,
 ): Triage<Described> {
+  const { mistakes } = document.findings;
   const { responses, onUnsupported = 'refuse' } = document.reading;
   const own = mistakesByOperation(document, mistakes, described, responses !== 'off');
   const owned = new Set([...own.values()].flatMap((one) => [...one]));

@@ -8,7 +8,7 @@ export const aCount: KeywordValues = [
   (value) => (typeof value === 'bigint' || Number.isInteger(value)) && Number(value) >= 0,
 ];
 export const aBoolean: KeywordValues = ['must be true or false', (value) => typeof value === 'boolean'];
-const aText: KeywordValues = ['must be a string', (value) => typeof value === 'string'];
+export const aText: KeywordValues = ['must be a string', (value) => typeof value === 'string'];
 
 const someSchemas: KeywordValues = [
   'must be a list with at least one schema',

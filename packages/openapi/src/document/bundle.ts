@@ -1,9 +1,9 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import { type Field, type Kind, membersOf, sectionOf } from '../dialect/grammar.ts';
+import { aBoolean, aText, type KeywordValues } from '../dialect/keyword-values.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
-import { Homes } from './homes.ts';
 import { type Dynamics, Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
@@ -21,9 +21,9 @@ const NAMES: Partial<Record<Kind, string>> = {
   securityScheme: 'security scheme',
 };
 
-const MUST_BE: Readonly<Record<string, readonly [complaint: string, test: (value: unknown) => boolean]>> = {
-  string: ['must be a string', (value) => typeof value === 'string'],
-  boolean: ['must be true or false', (value) => typeof value === 'boolean'],
+const MUST_BE: Readonly<Record<string, KeywordValues>> = {
+  string: aText,
+  boolean: aBoolean,
   list: ['must be a list', Array.isArray],
   map: ['must be an object', isObject],
   one: ['must be an object', isObject],
@@ -37,29 +37,26 @@ export class Bundler {
   readonly #nesting = new Nesting();
   readonly #sources: Sources;
   readonly #findings: Findings;
-  readonly #root: Json;
   readonly #dialect: Dialect;
-  readonly #homes: Homes;
   readonly #misspelling: (field: string) => string | null;
   readonly #resources: Resources | null;
 
-  constructor(root: Json, dialect: Dialect, sources: Sources, misspelling: (field: string) => string | null) {
-    this.#root = root;
+  constructor(dialect: Dialect, sources: Sources, misspelling: (field: string) => string | null) {
     this.#dialect = dialect;
     this.#sources = sources;
     this.#findings = sources.findings;
     this.#misspelling = misspelling;
-    this.#homes = new Homes(root, dialect.grammar, sources);
     this.#resources = dialect.identifiers ? new Resources(dialect, sources) : null;
   }
 
   /** Returns the targets of dynamic references; `null` without any. */
   bundle(): Dynamics | null {
-    if ('webhooks' in this.#root && this.#resources)
-      this.#findings.note(this.#root, 'webhooks', 'webhooks are ignored: they are requests of the service, not to it');
-    this.#visit(this.#root, 'openapi');
+    const { root } = this.#sources;
+    if ('webhooks' in root && this.#resources)
+      this.#findings.note(root, 'webhooks', 'webhooks are ignored: they are requests of the service, not to it');
+    this.#visit(root, 'openapi');
     const home = (target: Json) => {
-      const ref = this.#homes.of(target, 'schema');
+      const ref = this.#home(target, 'schema');
       this.#visit(target, 'schema');
       return ref;
     };
@@ -109,7 +106,7 @@ export class Bundler {
   #dynamic(node: Json, ref: string, resources: Resources): void {
     const target = this.#target(node, '$dynamicRef', ref, 'schema');
     if (!target) return;
-    const home = this.#homes.of(target, 'schema');
+    const home = this.#home(target, 'schema');
     if (resources.isDynamic(node, target)) {
       node.$dynamicRef = home;
     } else if ('$ref' in node) {
@@ -157,7 +154,7 @@ export class Bundler {
       this.#fields(node, kind);
     }
     if (!target) return;
-    node.$ref = this.#homes.of(target, kind);
+    node.$ref = this.#home(target, kind);
     this.references.push(node);
     this.#follow(target, kind);
   }
@@ -183,7 +180,7 @@ export class Bundler {
       return;
     }
     this.#inlining.add(target);
-    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#homes.of(target, kind);
+    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#home(target, kind);
     else parent[key] = target;
     if (kind === 'operation') this.#member(parent, key, kind);
     else this.#visit(target, kind);
@@ -196,7 +193,7 @@ export class Bundler {
     for (const [value, ref] of Object.entries(mapping)) {
       const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref, null)) : null;
       if (target) {
-        mapping[value] = this.#homes.of(target, 'schema');
+        mapping[value] = this.#home(target, 'schema');
         this.#follow(target, 'schema');
       } else if (typeof ref !== 'string') {
         this.#findings.problem(mapping, value, 'must be a string');
@@ -204,21 +201,28 @@ export class Bundler {
     }
   }
 
+  #home(target: Json, kind: Kind): string {
+    return this.#sources.home(target, sectionOf(this.#dialect.grammar, kind)!);
+  }
+
   #follow(target: Json, kind: Kind): void {
     this.#nesting.run(() => this.#visit(target, kind));
   }
 
   #named(name: string): Json | null {
-    const target = follow(this.#root, `/components/schemas/${escapeToken(name)}`);
+    const target = follow(this.#sources.root, `/components/schemas/${escapeToken(name)}`);
     return isObject(target) ? target : null;
   }
 
   #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
     const file = this.#sources.places.fileOf(node);
-    const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : null;
-    const { target, complaint } = known ?? this.#sources.find(ref, file);
-    if (complaint) this.#findings.problem(node, key, complaint);
-    if (target) this.#resources?.add(target, kind ?? 'schema');
-    return target;
+    const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
+    const target = known === undefined ? this.#sources.find(ref, file) : known;
+    if (isObject(target)) {
+      this.#resources?.add(target, kind ?? 'schema');
+      return target;
+    }
+    if (target !== null) this.#findings.problem(node, key, target);
+    return null;
   }
 }

@@ -1,10 +1,9 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import { DEFAULT, dialectOf } from '../dialect/dialects.ts';
-import type { Findings } from '../findings.ts';
+import { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
-import type { Places } from './places.ts';
 import type { Dynamics } from './resources.ts';
 import { decoded, follow, isObject, type Json, objectsIn, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
@@ -12,23 +11,22 @@ import { Sources } from './sources.ts';
 /** All references are local. */
 export class Document {
   readonly root: Json;
-  /** By absolute path. */
-  readonly texts: ReadonlyMap<string, string>;
   readonly reading: ReadingOptions;
-  readonly dialect: Dialect;
   readonly dynamics: Dynamics | null;
+  readonly findings: Findings;
+  readonly dialect: Dialect;
 
   constructor(
     root: Json,
-    texts: ReadonlyMap<string, string> = new Map(),
     reading: ReadingOptions = {},
     dynamics: Dynamics | null = null,
+    findings = new Findings(null),
   ) {
     this.root = root;
-    this.texts = texts;
     this.reading = reading;
-    this.dialect = dialectOf(root) ?? DEFAULT;
     this.dynamics = dynamics;
+    this.findings = findings;
+    this.dialect = dialectOf(root) ?? DEFAULT;
   }
 
   /**
@@ -105,29 +103,26 @@ function versionComplaint({ openapi, swagger }: Json): string {
 }
 
 /**
+ * `texts` are those of all files, by absolute path.
+ *
  * @throws ContractError if the file is not an OpenAPI document of a supported version.
  */
 export function loadDocument(
-  written: SourceFile,
-  places: Places,
-  findings: Findings,
+  file: SourceFile,
   reading: ReadingOptions,
   misspelling: (field: string) => string | null,
-): Document {
-  const { file } = written;
-  const sources = new Sources(written, places, findings);
-  const { root } = sources;
-  if (!isObject(root)) throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
+): { readonly document: Document; readonly texts: ReadonlyMap<string, string> } {
+  const sources = new Sources(file);
+  const { root, places, findings } = sources;
   const dialect = dialectOf(root);
   if (!dialect) {
     const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(root, dialect, sources, misspelling);
-  const dynamics = bundler.bundle();
-  const document = new Document(root, sources.texts, reading, dynamics);
+  const bundler = new Bundler(dialect, sources, misspelling);
+  const document = new Document(root, reading, bundler.bundle(), findings);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }
-  return document;
+  return { document, texts: sources.texts };
 }

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Dialect } from '../dialect/dialect.ts';
 import { type Kind, membersOf } from '../dialect/grammar.ts';
 import { decoded, follow, isObject, type Json } from './source.ts';
-import { type Found, foundAt, lost, type Sources } from './sources.ts';
+import { type Found, foundAt, onNetwork, type Sources } from './sources.ts';
 
 const LANGUAGES =
   /^https:\/\/(?:json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.[12]\/(?:dialect|schema)\/[\w-]+)#?$/;
@@ -44,28 +44,28 @@ export class Resources {
   constructor(dialect: Dialect, sources: Sources) {
     this.#dialect = dialect;
     this.#sources = sources;
-    this.#language(sources.root as Json, 'jsonSchemaDialect');
-    this.#file(sources.root as Json, sources.file);
+    this.#language(sources.root, 'jsonSchemaDialect');
+    this.#file(sources.root, sources.file);
   }
 
-  /** `null` if no identifier is involved. */
-  find(ref: string, node: Json, file: string): Found | null {
+  /** `undefined` if no identifier is involved. */
+  find(ref: string, node: Json, file: string): Found | undefined {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
     const fragment = target && decoded(target.hash.slice(1));
-    if (!target || fragment === null) return lost(`${ref} is not a valid reference`);
+    if (!target || fragment === null) return `${ref} is not a valid reference`;
     target.hash = '';
     const own = base === address(file);
     if (!this.#resources.has(target.href) && target.protocol === 'file:') {
       const path = relative(dirname(file), fileURLToPath(target));
       const found = this.#sources.find(own ? ref.replace(/#.*$/s, '') : encodeURI(path), file);
-      if (!found.target) return found;
-      this.#file(found.target, this.#sources.places.fileOf(found.target));
+      if (!isObject(found)) return found;
+      this.#file(found, this.#sources.places.fileOf(found));
     }
     const resource = this.#resources.get(target.href);
-    if (!resource) return lost(`${ref} is on the network: only files are read`);
+    if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
-    if (own && isPointer && target.protocol === 'file:') return null;
+    if (own && isPointer && target.protocol === 'file:') return undefined;
     return foundAt(isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node, ref);
   }
 
@@ -79,7 +79,8 @@ export class Resources {
 
   add(target: Json, kind: Kind): void {
     const file = this.#sources.places.fileOf(target);
-    this.#file(this.#sources.find('', file).target ?? {}, file);
+    const root = this.#sources.find('', file);
+    this.#file(isObject(root) ? root : {}, file);
     this.#walk(target, kind, address(file));
   }
 

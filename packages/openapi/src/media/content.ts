@@ -1,10 +1,13 @@
+import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { NONE } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import type { Direction } from '../schema/directions.ts';
+import type { Schemas } from '../schema/schemas.ts';
 import { type Syntax, syntaxOf } from './reading.ts';
-import type { MediaRule, MediaRules, RuleFor } from './rules.ts';
+import { type MediaRule, type RuleFor, ruleFor } from './rules.ts';
 import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';
+import { prepareXmlReader } from './xml/xml.ts';
 
 export interface Content {
   /** In the spelling of the contract. */
@@ -31,10 +34,10 @@ const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';
 export function createContent(
   content: Json,
   direction: Direction,
-  rules: MediaRules,
-  findings: Findings,
+  schemas: Schemas,
   uncheckable: Uncheckable,
 ): Content {
+  const { findings } = schemas.document;
   const entries: Entry[] = [];
   let unchecked = false;
   for (const type of Object.keys(content)) {
@@ -44,7 +47,7 @@ export function createContent(
       continue;
     }
     const made: Rules = new Map(
-      syntaxesIn(range).map((syntax) => [syntax, rules.rule(content, type, syntax, direction)]),
+      syntaxesIn(range).map((syntax) => [syntax, ruleFor(schemas, content, type, syntax, direction)]),
     );
     const instead = uncheckable === 'pass' ? pass(type) : null;
     unchecked ||= instead !== null && made.values().some(isReason);
@@ -70,10 +73,11 @@ export function createContent(
   };
 }
 
-export function* prepareContent(content: Json, rules: MediaRules): Generator<void, void, void> {
-  for (const type of Object.keys(content)) {
+export function* prepareContent(content: Json, document: Document): Generator<void, void, void> {
+  for (const [type, media] of Object.entries(content)) {
     const range = parseMediaType(type);
-    for (const syntax of range ? syntaxesIn(range) : []) yield* rules.prepare(content, type, syntax);
+    const schema = document.object(media)?.schema;
+    if (range && syntaxesIn(range).includes('xml') && isObject(schema)) yield* prepareXmlReader(document, schema);
   }
 }
 

@@ -6,8 +6,8 @@ import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
 import { type Collected, Collector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
 import { read, readDocument } from '../parameters/reading.ts';
-import { ANYTHING, type Shape, shapeOf } from '../parameters/shape.ts';
-import { type Pieces, STYLES, type Style } from '../parameters/styles.ts';
+import { ANYTHING, formOf, type Shape, shapeOf } from '../parameters/shape.ts';
+import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { textOf } from '../utf8.ts';
 import type { CheckBody } from './reading.ts';
@@ -58,13 +58,13 @@ const rest = ({ others }: Shape): Collected => ({
 function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, encodedCommas }: DocumentReading): Field {
   const { style, explode } = isObject(encoding) ? encoding : {};
   const styled = style !== undefined || explode !== undefined;
-  const form = shape.types?.has('object') ? 'object' : shape.types?.has('array') ? 'array' : 'primitive';
+  const form = formOf(shape);
   const document = form === 'object' && !styled;
   const known: Style = STYLES.query.find((other) => other === style) ?? 'form';
   return {
     name,
     style: known,
-    explode: !document && (known === 'deepObject' || (typeof explode === 'boolean' ? explode : known === 'form')),
+    explode: !document && isExploded(known, explode),
     form: document ? 'primitive' : form,
     allowEmpty: false,
     shape,

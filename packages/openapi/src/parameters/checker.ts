@@ -1,9 +1,9 @@
 import type { Fault, Rule } from '../fault.ts';
-import { faultBelow, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
+import { faultsBy, MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
 import { Collector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
-import { example, type Pieces, takeApart } from './styles.ts';
+import { example, takeApart } from './styles.ts';
 
 type CheckParameters = (segments: readonly string[], query: string, headers: readonly string[]) => readonly Fault[];
 
@@ -13,8 +13,9 @@ export function createParameterCheck(
   unknownQuery: 'refuse' | 'pass',
 ): CheckParameters {
   const of = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
-  const segmentOf = new Map(of('path').map((parameter) => [parameter, path.indexOf(parameter.name)]));
-  const inPath = [...segmentOf].filter(([, index]) => index >= 0);
+  const inPath = of('path')
+    .map((parameter) => [parameter, path.indexOf(parameter.name)] as const)
+    .filter(([, index]) => index >= 0);
   const checkQuery = createQueryCheck(of('query'), unknownQuery);
   const headerChecks = [createHeaderCheck(of('header')), createCookieCheck(of('cookie'))].filter(
     (check) => check !== null,
@@ -42,9 +43,9 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
     const sent = collector.collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
-    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, sent[i]!));
-    if (unknown === 'refuse') for (const name of unknownNames) faults.push(unknownFault(name));
-    return faults.length === 0 ? NONE : faults;
+    const faults = faultsIn(parameters, sent);
+    if (unknown === 'pass' || unknownNames.size === 0) return faults;
+    return [...faults, ...[...unknownNames].map(unknownFault)];
   };
 }
 
@@ -59,10 +60,8 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
   return (headers) => {
-    const faults = parameters.flatMap((parameter, i) =>
-      checkParameter(parameter, sent(parameter, valuesOf(headers, names[i]!))),
-    );
-    return faults.length === 0 ? NONE : faults;
+    const all = parameters.map((parameter, i) => sent(parameter, valuesOf(headers, names[i]!)));
+    return faultsIn(parameters, all);
   };
 }
 
@@ -91,9 +90,10 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
     const text = pairs
       .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
       .join('&');
-    const all = collector.collect(text, false, () => undefined);
-    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, all[i]!));
-    return faults.length === 0 ? NONE : faults;
+    return faultsIn(
+      parameters,
+      collector.collect(text, false, () => undefined),
+    );
   };
 }
 
@@ -106,6 +106,12 @@ function valuesOf(headers: readonly string[], name: string): string[] {
   return values;
 }
 
+function faultsIn(parameters: readonly Parameter[], sent: readonly (Sent | null)[]): readonly Fault[] {
+  let faults: readonly Fault[] = NONE;
+  for (let i = 0; i < parameters.length; i++) faults = joined(faults, checkParameter(parameters[i]!, sent[i]!));
+  return faults;
+}
+
 /** `null`: the client did not send the parameter. */
 function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
   if (sent === null) return parameter.required ? [complaint(parameter, 'is required', 'required')] : NONE;
@@ -115,18 +121,10 @@ function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault
     const limit = example(parameter);
     return [{ ...complaint(parameter, `must be written like ${limit}`, 'style'), limit }];
   }
-  const faults = faultsOf(parameter, sent);
+  const faults = faultsBy(parameter.check, sent);
   if (faults.length === 0) return NONE;
   const name = `/${escapeToken(parameter.name)}`;
   return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));
-}
-
-function faultsOf(parameter: Parameter, pieces: Pieces): readonly ValueFault[] {
-  try {
-    return parameter.check(pieces);
-  } catch (thrown) {
-    return [faultBelow('', thrown)];
-  }
 }
 
 const complaint = ({ in: place, name }: Pick<Parameter, 'in' | 'name'>, message: string, rule: Rule): Fault => ({

@@ -1,4 +1,3 @@
-import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
@@ -6,13 +5,12 @@ import { isJson, parseMediaType } from '../media/type.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { type Encoding, read, readDocument } from './reading.ts';
-import { ANYTHING, noteUnread, type Shape, shapeOf } from './shape.ts';
-import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
+import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
+import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
-  readonly document: boolean;
   /** Pointers are relative to the parameter. @throws Unreadable */
   check(pieces: Pieces): readonly ValueFault[];
 }
@@ -22,97 +20,83 @@ type Known = Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>;
 /** OpenAPI 3.0.3, Parameter Object, `name`. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
-export class Parameters {
-  readonly #document: Document;
-  readonly #schemas: Schemas;
-  readonly #findings: Findings;
-
-  constructor(document: Document, schemas: Schemas, findings: Findings) {
-    this.#document = document;
-    this.#schemas = schemas;
-    this.#findings = findings;
-  }
-
-  /** `null` if there is nothing to check, or if the object is invalid, which is reported. */
-  read(node: Json, name: unknown = node.name, place: unknown = node.in): Parameter | null {
-    if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
-    if (!isPlace(place)) return this.#wrong(node, 'in', 'must be path, query, header or cookie');
-    if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
-      this.#findings.note(
-        node,
-        'name',
-        `a header parameter ${name} is ignored, as ${this.#document.dialect.name} says`,
-      );
-      return null;
-    }
-    if (place === 'path' && node.required !== true)
-      this.#wrong(node, null, 'a path parameter must have required: true');
-    const required = node.required === true;
-    const allowEmpty = place === 'query' && node.allowEmptyValue === true;
-    const known = { name, in: place, required, allowEmpty };
-    if (isObject(node.schema) === isObject(node.content)) {
-      return this.#wrong(node, null, `parameter ${name} needs a schema or content, and not both`);
-    }
-    return isObject(node.schema) ? this.#styled(node, node.schema, known) : this.#whole(node, known);
-  }
-
-  #styled(node: Json, schema: Json, known: Known): Parameter | null {
-    if (known.in === 'path' && node.style === 'matrix') return this.#wrong(node, 'style', MATRIX);
-    const styles: readonly string[] = STYLES[known.in];
-    const style = (node.style ?? styles[0]) as Style;
-    if (!styles.includes(style)) return this.#wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`);
-    const shape = shapeOf(this.#document, schema);
-    noteUnread(this.#document, schema, this.#findings);
-    const form = this.#form(node, shape, style);
-    if (style === 'deepObject' && form === 'primitive')
-      return this.#wrong(node, 'style', 'deepObject is for objects and lists only');
-    const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
-    const encoding = encodingOf(known.in, node.allowReserved === true);
-    const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);
-    const encodedCommas = known.in !== 'header' && this.#document.reading.encodedCommas === 'separators';
-    return { ...known, style, explode, form, shape, encodedCommas, document: false, check };
-  }
-
-  /** A text has one form only: an object or list if the schema allows one. Brackets identify deep objects. */
-  #form(node: Json, { types }: Shape, style: Style): Form {
-    const form = types?.has('object') ? 'object' : types?.has('array') ? 'array' : 'primitive';
-    const others =
-      style === 'deepObject' ? types?.has('array') && form === 'object' : form !== 'primitive' && types!.size > 1;
-    if (others) {
-      this.#findings.note(
-        node,
-        'schema',
-        `other types than ${form} have no form of their own as text: it is read as ${form}`,
-      );
-    }
-    return form;
-  }
-
-  #whole(node: Json, known: Known): Parameter | null {
-    const entries = this.#document.members(node.content);
-    const [type, media] = entries[0] ?? [];
-    if (entries.length !== 1 || type === undefined)
-      return this.#wrong(node, 'content', 'must have exactly one media type');
-    const schema = this.#document.object(media)?.schema;
-    const parsed = parseMediaType(type);
-    const json = parsed !== null && isJson(parsed);
-    if (!json) this.#findings.note(node, 'content', `${type} in a parameter is not checked`);
-    const { maxDepth } = this.#document.reading;
-    const encoding = encodingOf(known.in, false);
-    const checkValue: Check = json && isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE;
-    const check = (pieces: Pieces) => {
-      if (!json) return NONE;
-      const reading = readDocument(pieces, encoding, maxDepth);
-      return checkValue(reading.value, reading);
-    };
-    const style = STYLES[known.in][0];
-    return { ...known, style, explode: false, form: 'primitive', shape: ANYTHING, document: true, check };
-  }
-
-  #wrong(node: Json, key: string | null, message: string): null {
-    this.#findings.problem(node, key, message);
+/** `null` if there is nothing to check, or if the object is invalid, which is reported. */
+export function readParameter(
+  schemas: Schemas,
+  node: Json,
+  name: unknown = node.name,
+  place: unknown = node.in,
+): Parameter | null {
+  const { dialect, findings } = schemas.document;
+  if (typeof name !== 'string' || name === '') return wrong(node, null, 'a parameter needs a name', findings);
+  if (!isPlace(place)) return wrong(node, 'in', 'must be path, query, header or cookie', findings);
+  if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
+    findings.note(node, 'name', `a header parameter ${name} is ignored, as ${dialect.name} says`);
     return null;
   }
+  const required = node.required === true;
+  if (place === 'path' && !required) findings.problem(node, null, 'a path parameter must have required: true');
+  const allowEmpty = place === 'query' && node.allowEmptyValue === true;
+  const known = { name, in: place, required, allowEmpty };
+  if (isObject(node.schema) === isObject(node.content)) {
+    return wrong(node, null, `parameter ${name} needs a schema or content, and not both`, findings);
+  }
+  return isObject(node.schema) ? styled(schemas, node, node.schema, known) : whole(schemas, node, known);
+}
+
+function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Parameter | null {
+  const { document } = schemas;
+  const { findings, reading } = document;
+  if (known.in === 'path' && node.style === 'matrix') return wrong(node, 'style', MATRIX, findings);
+  const styles: readonly string[] = STYLES[known.in];
+  const style = (node.style ?? styles[0]) as Style;
+  if (!styles.includes(style)) return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
+  const shape = shapeOf(document, schema);
+  noteUnread(document, schema);
+  const form = formOf(shape);
+  if (hasOtherForms(shape, form, style)) {
+    const message = `other types than ${form} have no form of their own as text: it is read as ${form}`;
+    findings.note(node, 'schema', message);
+  }
+  if (style === 'deepObject' && form === 'primitive')
+    return wrong(node, 'style', 'deepObject is for objects and lists only', findings);
+  const explode = isExploded(style, node.explode);
+  const encoding = encodingOf(known.in, node.allowReserved === true);
+  const check = checkOf(schemas.check(schema, 'request'), shape, encoding);
+  const encodedCommas = known.in !== 'header' && reading.encodedCommas === 'separators';
+  return { ...known, style, explode, form, shape, encodedCommas, check };
+}
+
+/** Brackets identify deep objects. */
+function hasOtherForms({ types }: Shape, form: Form, style: Style): boolean {
+  if (form === 'primitive') return false;
+  return style === 'deepObject' ? form === 'object' && types!.has('array') : types!.size > 1;
+}
+
+function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
+  const { document } = schemas;
+  const { findings, reading } = document;
+  const entries = document.members(node.content);
+  const [type, media] = entries[0] ?? [];
+  if (entries.length !== 1 || type === undefined)
+    return wrong(node, 'content', 'must have exactly one media type', findings);
+  const schema = document.object(media)?.schema;
+  const parsed = parseMediaType(type);
+  const json = parsed !== null && isJson(parsed);
+  if (!json) findings.note(node, 'content', `${type} in a parameter is not checked`);
+  const encoding = encodingOf(known.in, false);
+  const checkValue: Check = json && isObject(schema) ? schemas.check(schema, 'request') : () => NONE;
+  const check = (pieces: Pieces) => {
+    if (!json) return NONE;
+    const document = readDocument(pieces, encoding, reading.maxDepth);
+    return checkValue(document.value, document);
+  };
+  return { ...known, style: STYLES[known.in][0], explode: false, form: 'primitive', shape: ANYTHING, check };
+}
+
+function wrong(node: Json, key: string | null, message: string, findings: Findings): null {
+  findings.problem(node, key, message);
+  return null;
 }
 
 /** Paths with `;` are refused earlier, see README.md. */

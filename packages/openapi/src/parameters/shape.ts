@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
-import type { Findings } from '../findings.ts';
+import type { Form } from './styles.ts';
 
 export interface Shape {
   readonly types: ReadonlySet<string> | null;
@@ -16,6 +16,12 @@ export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'int
 const DEEPEST = 3;
 
 export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
+
+/** A text has one form only: an object or list if the schema allows one. */
+export function formOf({ types }: Shape): Form {
+  if (types?.has('object')) return 'object';
+  return types?.has('array') ? 'array' : 'primitive';
+}
 
 /** Inner shapes are computed on demand: three levels of a large document contain thousands of schemas. */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
@@ -86,13 +92,13 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   return types;
 }
 
-export function noteUnread(document: Document, schema: Json, findings: Findings): void {
+export function noteUnread(document: Document, schema: Json): void {
   for (const part of partsOf(document, schema)) {
     for (const keyword of document.dialect.unread) {
       // `false` forbids all values, and `true` has no effect.
       if (part[keyword] === undefined || typeof part[keyword] === 'boolean') continue;
       const message = `outside of JSON, ${keyword} does not say how text is read: numbers and booleans that only it describes are refused`;
-      findings.note(part, keyword, message);
+      document.findings.note(part, keyword, message);
     }
   }
 }

@@ -12,6 +12,9 @@ export const STYLES = {
 
 export type Place = keyof typeof STYLES;
 
+export const isExploded = (style: Style, explode: unknown): boolean =>
+  style === 'deepObject' || (typeof explode === 'boolean' ? explode : style === 'form');
+
 export interface Layout {
   readonly name: string;
   readonly style: Style;

@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect/dialect.ts';
+import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { toJson } from '../exact-json.ts';
 import { type Limit, limitOf } from '../fault.ts';
@@ -11,79 +11,64 @@ import { canonical } from './values.ts';
 
 const LONGEST_LIST = 200;
 
-export class Assertions {
-  readonly #findings: Findings;
-  readonly #plain: boolean;
-  readonly #dialect: Dialect;
-
-  constructor(findings: Findings, dialect: Dialect, integers: 'plain' | 'any') {
-    this.#findings = findings;
-    this.#dialect = dialect;
-    this.#plain = integers === 'plain';
+export function assertionsOf(document: Document, schema: Json): Json {
+  const { dialect, findings, reading } = document;
+  const said = validIn(schema, document);
+  const { types, nullable } = dialect.typesOf(said);
+  const ofText = types === null || (types.length === 1 && types[0] === 'string');
+  const binary = ofText && dialect.isBinary(schema);
+  const hasContent = binary || types === null;
+  for (const [keyword, message] of dialect.notes(schema, said)) findings.note(schema, keyword, message);
+  if (binary && said.pattern !== undefined) {
+    findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
   }
+  return {
+    ...(hasContent ? contentOf(said, types, nullable) : typesOf(types, nullable, reading.integers !== 'any')),
+    ...dialect.limitsOf(said),
+    ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
+    ...pick(said, hasContent ? SIZES : [...LENGTHS, ...SIZES]),
+    ...(said.uniqueItems === true && { different: true }),
+    ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, findings)),
+    ...(typeof said.format === 'string' && formatOf(schema, types, said.format, findings)),
+    ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
+    ...('const' in said && { exactly: allowed([said.const]) }),
+    ...(said.dependentRequired !== undefined && { dependentRequired: said.dependentRequired }),
+  };
+}
 
-  of(schema: Json): Json {
-    const said = this.#sound(schema);
-    const { types, nullable } = this.#dialect.typesOf(said);
-    const ofText = types === null || (types.length === 1 && types[0] === 'string');
-    const binary = ofText && this.#dialect.isBinary(schema);
-    for (const [keyword, message] of this.#dialect.notes(schema, said)) this.#findings.note(schema, keyword, message);
-    if (binary && said.pattern !== undefined) {
-      this.#findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
-    }
-    return {
-      ...(binary || types === null ? contentOf(said, types, nullable) : typesOf(types, nullable, this.#plain)),
-      ...this.#dialect.limitsOf(said),
-      ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
-      ...pick(said, binary || types === null ? SIZES : [...LENGTHS, ...SIZES]),
-      ...(said.uniqueItems === true && { different: true }),
-      ...this.#pattern(schema, said.pattern as string | undefined),
-      ...this.#format(schema, types, said.format as string | undefined),
-      ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
-      ...('const' in said && { exactly: allowed([said.const]) }),
-      ...(said.dependentRequired !== undefined && { dependentRequired: said.dependentRequired }),
-    };
+function validIn(schema: Json, { dialect, findings }: Document): Json {
+  const valid: Json = {};
+  for (const [keyword, [complaint, test]] of Object.entries(dialect.keywordValues)) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    if (test(schema[keyword])) valid[keyword] = schema[keyword];
+    else findings.problem(schema, keyword, complaint);
   }
+  return valid;
+}
 
-  #sound(schema: Json): Json {
-    const said: Json = {};
-    for (const [keyword, [complaint, test]] of Object.entries(this.#dialect.keywordValues)) {
-      if (!Object.hasOwn(schema, keyword)) continue;
-      if (test(schema[keyword])) said[keyword] = schema[keyword];
-      else this.#findings.problem(schema, keyword, complaint);
-    }
-    return said;
+/** `null` if it is not valid, which is reported. */
+export function patternAt(holder: Json, key: string, source: string, findings: Findings): Pattern | null {
+  try {
+    return compilePattern(source);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    findings.problem(holder, key, `the pattern ${error.message}`);
+    return null;
   }
+}
 
-  /** `null` if it is not valid, which is reported. */
-  pattern(holder: Json, key: string, source: string): Pattern | null {
-    try {
-      return compilePattern(source);
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      this.#findings.problem(holder, key, `the pattern ${error.message}`);
-      return null;
-    }
-  }
+function matchesOf(schema: Json, source: string, findings: Findings): Json {
+  const pattern = patternAt(schema, 'pattern', source, findings);
+  return pattern ? { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched } : {};
+}
 
-  #pattern(schema: Json, source: string | undefined): Json {
-    const pattern = source === undefined ? null : this.pattern(schema, 'pattern', source);
-    if (source === undefined || !pattern) return {};
-    return { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched };
-  }
-
-  #format(schema: Json, types: readonly string[] | null, format: string | undefined): Json {
-    if (format === undefined) return {};
-    const numeric = types === null || types.includes('integer') || types.includes('number');
-    if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
-    if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true)) return { format };
-    this.#findings.note(
-      schema,
-      'format',
-      `format ${format}${types?.length ? ` of type ${types.join(' or ')}` : ''} is not known: it is not enforced`,
-    );
-    return {};
-  }
+function formatOf(schema: Json, types: readonly string[] | null, format: string, findings: Findings): Json {
+  const numeric = types === null || types.includes('integer') || types.includes('number');
+  if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
+  if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true)) return { format };
+  const ofType = types?.length ? ` of type ${types.join(' or ')}` : '';
+  findings.note(schema, 'format', `format ${format}${ofType} is not known: it is not enforced`);
+  return {};
 }
 
 const LENGTHS = ['minLength', 'maxLength'];

@@ -1,7 +1,6 @@
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
-import type { Findings } from '../findings.ts';
 
 /** `readOnly`, `writeOnly`. */
 export type Direction = 'request' | 'response';
@@ -12,34 +11,24 @@ const BARRED = {
   response: 'writeOnly',
 } as const satisfies Record<Direction, Bar>;
 
-export class Directions {
-  readonly #document: Document;
-  readonly #findings: Findings;
+export function barredBy(document: Document, schema: Json, direction: Direction): ReadonlySet<string> {
+  const properties = [...document.combined(schema)].flatMap((part) => document.members(part.properties));
+  return new Set(properties.filter(([, property]) => isBarred(document, property, direction)).map(([name]) => name));
+}
 
-  constructor(document: Document, findings: Findings) {
-    this.#document = document;
-    this.#findings = findings;
-  }
+/** Clients send back what they read, including members for responses only. */
+export function refusalOf(document: Document, property: unknown, direction: Direction): Bar | null {
+  if (!isBarred(document, property, direction)) return null;
+  const refuses = direction === 'response' || document.reading.readOnly === 'refuse';
+  return refuses ? BARRED[direction] : null;
+}
 
-  barredBy(schema: Json, direction: Direction): ReadonlySet<string> {
-    const properties = [...this.#document.combined(schema)].flatMap((part) => this.#document.members(part.properties));
-    return new Set(properties.filter(([, property]) => this.#isBarred(property, direction)).map(([name]) => name));
+function isBarred(document: Document, property: unknown, direction: Direction): boolean {
+  const schema = document.object(property);
+  if (!schema) return false;
+  if (schema.readOnly === true && schema.writeOnly === true) {
+    document.findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
   }
-
-  /** Clients send back what they read, including members for responses only. */
-  refusalOf(property: unknown, direction: Direction): Bar | null {
-    if (!this.#isBarred(property, direction)) return null;
-    const refuses = direction === 'response' || this.#document.reading.readOnly === 'refuse';
-    return refuses ? BARRED[direction] : null;
-  }
-
-  #isBarred(property: unknown, direction: Direction): boolean {
-    const schema = this.#document.object(property);
-    if (schema?.readOnly === true && schema.writeOnly === true) {
-      this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
-    }
-    if (!schema) return false;
-    const beside = this.#document.beside(schema);
-    return schema[BARRED[direction]] === true || (beside !== null && this.#isBarred(beside, direction));
-  }
+  const beside = document.beside(schema);
+  return schema[BARRED[direction]] === true || (beside !== null && isBarred(document, beside, direction));
 }

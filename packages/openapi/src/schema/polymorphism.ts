@@ -1,6 +1,5 @@
 import type { Document } from '../document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from '../document/source.ts';
-import type { Findings } from '../findings.ts';
 import { escapeToken, unescapeToken } from '../names.ts';
 import { allowed } from './assertions.ts';
 import type { Translated } from './definitions.ts';
@@ -24,19 +23,18 @@ export interface Kinds {
 
 export class Polymorphism {
   readonly #document: Document;
-  readonly #findings: Findings;
   #heirs: ReadonlyMap<string, readonly string[]> | undefined;
 
-  constructor(document: Document, findings: Findings) {
+  constructor(document: Document) {
     this.#document = document;
-    this.#findings = findings;
   }
 
   of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
     const { discriminator } = schema;
+    const { findings } = this.#document;
     if (discriminator === undefined) return null;
     if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') {
-      this.#findings.problem(schema, 'discriminator', 'must be an object with a propertyName');
+      findings.problem(schema, 'discriminator', 'must be an object with a propertyName');
       return null;
     }
     const { propertyName: property, mapping } = discriminator;
@@ -44,7 +42,7 @@ export class Polymorphism {
     if (keyword === null) {
       const message =
         'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for';
-      this.#findings.note(schema, 'discriminator', message);
+      findings.note(schema, 'discriminator', message);
       return null;
     }
     const options = objectsIn(schema[keyword]);
@@ -57,7 +55,7 @@ export class Polymorphism {
     const names = decides ? null : this.#names(options, mapping);
     if (names && keyword === 'oneOf' && values.includes(null)) {
       const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
-      this.#findings.note(schema, 'discriminator', message);
+      findings.note(schema, 'discriminator', message);
     }
     const alternatives = options.map((schema, i) => ({ schema, values: names?.[i] ?? listed[i]! }));
     // Faults of one alternative come from its definition, which only a reference has.

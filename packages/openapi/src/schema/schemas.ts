@@ -3,7 +3,6 @@ import type { ErrorObject } from 'ajv';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
-import type { Findings } from '../findings.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
@@ -28,7 +27,7 @@ interface Made {
 
 /** A check compiles its schema on its first call. */
 export class Schemas {
-  readonly #document: Document;
+  readonly document: Document;
   readonly #translator: Translator;
   /** Used for every request. */
   readonly #quick: Compiler;
@@ -38,9 +37,9 @@ export class Schemas {
   readonly #shared = new Map<string, Made>();
   #gathered: Set<Unit> | null = null;
 
-  constructor(document: Document, findings: Findings, known?: Definitions) {
-    this.#document = document;
-    this.#translator = new Translator(document, findings, known);
+  constructor(document: Document, known?: Definitions) {
+    this.document = document;
+    this.#translator = new Translator(document, known);
     const find = (name: string) => this.#translator.definitions.definition(name);
     this.#quick = new Compiler(false, document.dialect, find);
     this.#thorough = new Compiler(true, document.dialect, find);
@@ -80,9 +79,9 @@ export class Schemas {
 
   /** Call it once, after the last schema. */
   finish(): void {
-    const components = this.#document.object(this.#document.root.components);
-    for (const [, schema] of this.#document.members(components?.schemas)) {
-      const node = this.#document.object(schema);
+    const { document } = this;
+    for (const [, schema] of document.members(document.object(document.root.components)?.schemas)) {
+      const node = document.object(schema);
       if (node) this.#translator.translate(node, 'request');
     }
     this.#translator.reportCircles();

@@ -1,11 +1,10 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
-import type { Findings } from '../findings.ts';
 import type { ContainedCount, Left } from './applied.ts';
-import { Assertions } from './assertions.ts';
+import { assertionsOf, patternAt } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
-import { type Direction, Directions } from './directions.ts';
+import { barredBy, type Direction, refusalOf } from './directions.ts';
 import { choiceOf, Polymorphism } from './polymorphism.ts';
 import { firstScope, referenceIn, type Scope, scopeBehind, scopeIn } from './scopes.ts';
 
@@ -32,18 +31,12 @@ const NONE: ReadonlySet<string> = new Set();
 export class Translator {
   readonly definitions: OwnDefinitions;
   readonly #document: Document;
-  readonly #findings: Findings;
-  readonly #assertions: Assertions;
   readonly #polymorphism: Polymorphism;
-  readonly #directions: Directions;
 
-  constructor(document: Document, findings: Findings, known?: Definitions) {
+  constructor(document: Document, known?: Definitions) {
     this.#document = document;
-    this.#findings = findings;
     this.definitions = new OwnDefinitions(known);
-    this.#assertions = new Assertions(findings, document.dialect, document.reading.integers ?? 'plain');
-    this.#polymorphism = new Polymorphism(document, findings);
-    this.#directions = new Directions(document, findings);
+    this.#polymorphism = new Polymorphism(document);
   }
 
   translate(schema: Json, direction: Direction): Translated {
@@ -53,25 +46,24 @@ export class Translator {
   /** For schemas that apply themselves to the same value. */
   reportCircles(): void {
     for (const node of this.definitions.circles())
-      this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
+      this.#document.findings.problem(node, null, 'the schema refers to itself without going deeper');
   }
 
   #schema(schema: Json, around: Setting): Translated {
-    const setting = { ...around, scope: scopeIn(this.#document, schema, around.scope) };
-    if (this.#document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
-    const combines = Array.isArray(schema.allOf) || this.#document.beside(schema) !== null;
-    const barred = combines
-      ? setting.barred.union(this.#directions.barredBy(schema, setting.direction))
-      : setting.barred;
+    const document = this.#document;
+    const setting = { ...around, scope: scopeIn(document, schema, around.scope) };
+    if (document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
+    const combines = Array.isArray(schema.allOf) || document.beside(schema) !== null;
+    const barred = combines ? setting.barred.union(barredBy(document, schema, setting.direction)) : setting.barred;
     const inner: Setting = { ...setting, barred, asBase: false };
     const isBarred = (alternative: Json, property: string) =>
-      barred.has(property) || this.#directions.barredBy(alternative, setting.direction).has(property);
+      barred.has(property) || barredBy(document, alternative, setting.direction).has(property);
     const kinds = setting.asBase ? null : this.#polymorphism.of(schema, isBarred);
     const parts = this.#each(schema.allOf, inner);
     parts.push(...this.#beside(schema, inner));
     if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
     const alternatives = setting.asBase ? {} : kinds ? { ...schema, [kinds.keyword]: undefined } : schema;
-    const asserted = this.#assertions.of(schema);
+    const asserted = assertionsOf(document, schema);
     const translated = {
       ...asserted,
       ...this.#members(schema, asserted.dependentRequired as Dependents | undefined, barred, setting),
@@ -119,7 +111,8 @@ export class Translator {
   }
 
   #matching(patterns: Json, inner: Setting): Translated {
-    const sound = Object.entries(patterns).filter(([source]) => this.#assertions.pattern(patterns, source, source));
+    const { findings } = this.#document;
+    const sound = Object.entries(patterns).filter(([source]) => patternAt(patterns, source, source, findings));
     return Object.fromEntries(
       sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
     );
@@ -181,10 +174,10 @@ export class Translator {
   #members(schema: Json, dependents: Dependents | undefined, barred: ReadonlySet<string>, outer: Outer): Translated {
     const { direction } = outer;
     const names = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
-    const own = this.#directions.barredBy({ properties: schema.properties }, direction).union(barred);
+    const own = barredBy(this.#document, { properties: schema.properties }, direction).union(barred);
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
-      const bar = this.#directions.refusalOf(property, direction);
+      const bar = refusalOf(this.#document, property, direction);
       return [name, bar === null ? this.#other(property, outer) : { refused: bar }] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));

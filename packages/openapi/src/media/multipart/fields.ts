@@ -1,9 +1,9 @@
 import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
-import type { Findings } from '../../findings.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
-import type { Parameters } from '../../parameters/parameter.ts';
+import { readParameter } from '../../parameters/parameter.ts';
 import { ANYTHING, itemsOf, PRIMITIVES, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import type { Schemas } from '../../schema/schemas.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
@@ -30,27 +30,21 @@ export interface Field {
   readonly checkHeaders: CheckHeaders | null;
 }
 
-export interface Sources {
-  readonly document: Document;
-  readonly parameters: Parameters;
-  readonly findings: Findings;
-}
-
-export function createField(sources: Sources, schema: Json | null, encoding: Json | null): Field {
-  const { document } = sources;
+export function createField(schemas: Schemas, schema: Json | null, encoding: Json | null): Field {
+  const { document } = schemas;
   const whole = schema ? shapeOf(document, schema) : ANYTHING;
   const list = whole.types?.has('array') === true;
   const item = list ? itemsOf(document, schema!) : schema;
   const { files, others } = alternatives(document, item);
   const both = files.length > 0 && others.length > 0;
-  const accepted = encoding ? readTypes(sources.findings, encoding) : null;
+  const accepted = encoding ? readTypes(document, encoding) : null;
   return {
     list,
     form: createForm(document, both ? { anyOf: others } : item),
     file: both ? createForm(document, { anyOf: files }) : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
-    checkHeaders: encoding ? readHeaders(sources, encoding) : null,
+    checkHeaders: encoding ? readHeaders(schemas, encoding) : null,
   };
 }
 
@@ -92,7 +86,7 @@ function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json
   return parts.length === 1 && node.type === undefined ? within(parts) : [node];
 }
 
-function readTypes(findings: Findings, encoding: Json): readonly MediaType[] | null {
+function readTypes({ findings }: Document, encoding: Json): readonly MediaType[] | null {
   if (typeof encoding.contentType !== 'string') return null;
   const types: MediaType[] = [];
   for (const text of encoding.contentType.split(',')) {
@@ -104,11 +98,12 @@ function readTypes(findings: Findings, encoding: Json): readonly MediaType[] | n
 }
 
 /** Only `contentType` describes a Content-Type (OpenAPI 3.0.3, Encoding Object, `headers`). */
-function readHeaders({ document, parameters }: Sources, encoding: Json): CheckHeaders | null {
+function readHeaders(schemas: Schemas, encoding: Json): CheckHeaders | null {
+  const { document } = schemas;
   const described = document.members(encoding.headers).filter(([name]) => name.toLowerCase() !== 'content-type');
   const read = described.map(([name, value]) => {
     const node = document.object(value);
-    return node && parameters.read(node, name, 'header');
+    return node && readParameter(schemas, node, name, 'header');
   });
   return createHeaderCheck(read.filter((header) => header !== null));
 }

@@ -5,19 +5,20 @@ import { faultBelow, MAX_FAULTS, refuse, Unreadable, type ValueFault } from '../
 import { escapeToken, printable } from '../../names.ts';
 import type { Reading } from '../../parameters/reading.ts';
 import { othersIn, partsOf, propertiesIn, requiredIn, shapeOf } from '../../parameters/shape.ts';
-import type { Check } from '../../schema/schemas.ts';
+import type { Check, Schemas } from '../../schema/schemas.ts';
 import { noFiles, unlikeIntegers } from '../../value-marks.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
 import { covers, isJson, isUtf8Type, type MediaType, parseMediaType } from '../type.ts';
-import { createField, type Field, type Form, formOf, opaqueType, type Sources, syntaxIn } from './fields.ts';
+import { createField, type Field, type Form, formOf, opaqueType, syntaxIn } from './fields.ts';
 import { type Head, isBoundary, type Part, readParts } from './parts.ts';
 
 /**
  * RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart` Content". Each entry of a list is a part of that
  * name. Returns the reason if bodies cannot be checked.
  */
-export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckBody | string {
-  const { document, findings } = sources;
+export function createMultipartCheck(schemas: Schemas, media: Json, check: Check): CheckBody | string {
+  const { document } = schemas;
+  const { findings } = document;
   const schema = document.object(media.schema) ?? {};
   const shape = shapeOf(document, schema);
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
@@ -29,7 +30,7 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
   );
   for (const [name, property] of members) {
     const encoding = document.object(encodings[name]);
-    fields.set(name, createField(sources, property, encoding));
+    fields.set(name, createField(schemas, property, encoding));
     for (const key of ['style', 'explode', 'allowReserved']) {
       if (encoding && key in encoding)
         findings.note(encoding, key, `is ignored in multipart, as ${document.dialect.name} says`);
@@ -42,7 +43,7 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
     const type = opaqueType(field);
     if (type !== null) return `the part ${name} cannot be checked as ${type}`;
   }
-  const other = createField(sources, othersIn(parts), null);
+  const other = createField(schemas, othersIn(parts), null);
   const required = requiredIn(parts);
   const lists = [...members]
     .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)

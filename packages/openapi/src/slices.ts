@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 
 export type Steps<T = void> = Iterator<void, T>;
 
@@ -7,10 +7,16 @@ const SLICE = 2;
 /** Background work pauses this many times longer than it ran. */
 const RESTS = 4;
 
-interface Job {
-  /** False while steps are left. */
-  readonly run: () => boolean;
-  readonly reject: (error: unknown) => void;
+/** One slice per turn of the event loop, for any number of jobs. */
+export class Slices {
+  #last: Promise<void> = Promise.resolve();
+
+  /** For work that a request waits for. Jobs run in order. Rejects with what a step throws. */
+  run(steps: Steps): Promise<void> {
+    const job = this.#last.then(() => inTurns(steps));
+    this.#last = job.catch(() => {});
+    return job;
+  }
 }
 
 export function atOnce<T>(steps: Steps<T>): T {
@@ -20,36 +26,13 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Leaves turns of the event loop to others. Rejects with what a step throws. */
-export const inTurns = <T>(steps: Steps<T>): Promise<T> => new Slices().run(steps);
-
-/** One slice per turn of the event loop, for any number of jobs. */
-export class Slices {
-  readonly #jobs: Job[] = [];
-
-  /** For work that a request waits for. Jobs run in order. Rejects with what a step throws. */
-  run<T>(steps: Steps<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const run = () => {
-        const end = slice(steps);
-        if (end !== null) resolve(end.value);
-        return end !== null;
-      };
-      this.#jobs.push({ run, reject });
-      if (this.#jobs.length === 1) setImmediate(this.#turn);
-    });
+/** One slice per turn of the event loop. Rejects with what a step throws. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    await turn();
+    const end = slice(steps);
+    if (end !== null) return end.value;
   }
-
-  readonly #turn = (): void => {
-    const { run, reject } = this.#jobs[0]!;
-    try {
-      if (run()) this.#jobs.shift();
-    } catch (error) {
-      this.#jobs.shift();
-      reject(error);
-    }
-    if (this.#jobs.length > 0) setImmediate(this.#turn);
-  };
 }
 
 /** Does not keep the process alive. Resolves at the end, or when `signal` aborts it. */

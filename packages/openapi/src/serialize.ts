@@ -40,7 +40,9 @@ export function serialize<Fields, Shared>({
   operations,
   ...rest
 }: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
-  const parts = new Packer();
+  const chunks: Buffer[] = [];
+  const pack = (entries: readonly (readonly [string, unknown])[]): Members =>
+    new Map(entries.map(([name, value]) => [name, chunks.push(v8.serialize(value)) - 1]));
   const batches = Array.from({ length: Math.ceil(operations.length / BATCH) }, (_, i) =>
     v8.serialize(operations.slice(i * BATCH, (i + 1) * BATCH)),
   );
@@ -51,12 +53,9 @@ export function serialize<Fields, Shared>({
     operations: batches,
     reading,
     dynamics,
-    frame: mapSections(root, (section) => (isObject(section) ? parts.members(Object.entries(section)) : section)),
-    definitions: {
-      names,
-      parts: parts.members([...names.values()].map((name) => [name, definitions.definition(name)])),
-    },
-    parts: parts.finish(),
+    frame: mapSections(root, (section) => (isObject(section) ? pack(Object.entries(section)) : section)),
+    definitions: { names, parts: pack([...names.values()].map((name) => [name, definitions.definition(name)])) },
+    parts: partsOf(chunks),
   };
 }
 
@@ -96,24 +95,16 @@ function mapSections(root: Json, change: (section: unknown) => unknown): Json {
   };
 }
 
-class Packer {
-  readonly #chunks: Buffer[] = [];
-
-  members(entries: readonly (readonly [string, unknown])[]): Members {
-    return new Map(entries.map(([name, value]) => [name, this.#chunks.push(v8.serialize(value)) - 1]));
+function partsOf(chunks: readonly Buffer[]): Parts {
+  const ends = new Uint32Array(chunks.length);
+  let end = 0;
+  for (const [i, { length }] of chunks.entries()) {
+    end += length;
+    ends[i] = end;
   }
-
-  finish(): Parts {
-    const ends = new Uint32Array(this.#chunks.length);
-    let end = 0;
-    for (const [i, { length }] of this.#chunks.entries()) {
-      end += length;
-      ends[i] = end;
-    }
-    const bytes = new Uint8Array(end);
-    for (const [i, chunk] of this.#chunks.entries()) bytes.set(chunk, ends[i]! - chunk.length);
-    return { bytes, ends };
-  }
+  const bytes = new Uint8Array(end);
+  for (const [i, chunk] of chunks.entries()) bytes.set(chunk, ends[i]! - chunk.length);
+  return { bytes, ends };
 }
 
 function read({ bytes, ends }: Parts, part: number): unknown {

@@ -64,11 +64,11 @@ function mistakesByOperation(
 ): ReadonlyMap<Json, ReadonlySet<Mistake>> {
   const own = new Map<Json, Set<Mistake>>();
   if (mistakes.length === 0) return own;
-  const reach = new Reach(document, new Set(mistakes.flatMap(({ node }) => node ?? [])));
+  const reachedFrom = createReach(document, new Set(mistakes.flatMap(({ node }) => node ?? [])));
   const { paths } = document.root;
   for (const [{ path }, node] of described) {
     const item = document.object((paths as Json)[path])!;
-    const reached = reach.from([node.parameters, node.requestBody, item.parameters, answers && node.responses]);
+    const reached = reachedFrom([node.parameters, node.requestBody, item.parameters, answers && node.responses]);
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
       if (at === node) return answers || !OF_ANSWERS.has(key);
@@ -92,43 +92,36 @@ interface Unit {
 }
 
 /** Finds the wanted nodes that references lead to. */
-class Reach {
-  readonly #document: Document;
-  readonly #wanted: ReadonlySet<object>;
-  readonly #units = new Map<object, Unit>();
+function createReach(document: Document, wanted: ReadonlySet<object>) {
+  const units = new Map<object, Unit>();
 
-  constructor(document: Document, wanted: ReadonlySet<object>) {
-    this.#document = document;
-    this.#wanted = wanted;
-  }
-
-  from(parts: readonly unknown[]): ReadonlySet<object> {
-    const found = new Set<object>();
-    const units = new Set(parts.filter(isAnObject));
-    for (const part of units) {
-      const { wanted, targets } = this.#unit(part);
-      for (const one of wanted) found.add(one);
-      for (const target of targets) units.add(target);
-    }
-    return found;
-  }
-
-  #unit(root: object): Unit {
-    const known = this.#units.get(root);
+  function unitOf(root: object): Unit {
+    const known = units.get(root);
     if (known) return known;
     const unit = { wanted: [] as object[], targets: [] as object[] };
     const inside = new Set([root]);
     for (const node of inside) {
-      if (this.#wanted.has(node)) unit.wanted.push(node);
+      if (wanted.has(node)) unit.wanted.push(node);
       for (const value of Object.values(node)) if (isAnObject(value)) inside.add(value);
       for (const ref of isObject(node) ? [node.$ref, node.$dynamicRef] : []) {
-        const target = typeof ref === 'string' ? this.#document.target(ref) : null;
+        const target = typeof ref === 'string' ? document.target(ref) : null;
         if (target) unit.targets.push(target);
       }
     }
-    this.#units.set(root, unit);
+    units.set(root, unit);
     return unit;
   }
+
+  return (parts: readonly unknown[]): ReadonlySet<object> => {
+    const found = new Set<object>();
+    const reached = new Set(parts.filter(isAnObject));
+    for (const part of reached) {
+      const { wanted, targets } = unitOf(part);
+      for (const one of wanted) found.add(one);
+      for (const target of targets) reached.add(target);
+    }
+    return found;
+  };
 }
 
 const isAnObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

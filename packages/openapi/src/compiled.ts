@@ -4,23 +4,13 @@ import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
-import type { Exempted } from './types.ts';
+import type { ContractFacts } from './types.ts';
 
-export interface Compiled<Fields = unknown, Shared = unknown> {
-  readonly title: string;
-  readonly version: string;
+export interface Compiled<Fields = unknown, Shared = unknown> extends ContractFacts {
   readonly operations: readonly (Description & Fields)[];
   readonly shared: Shared;
-  readonly exempted: readonly Exempted[];
-  /** Longest first; see `serverPaths`. */
-  readonly prefixes: readonly string[];
-  /** Without file texts if another process read it. */
   readonly document: Document;
   readonly definitions: Definitions;
-  readonly files: ReadonlyMap<string, string>;
-  readonly fingerprint: string;
-  readonly digests: ReadonlyMap<string, string>;
-  readonly names: ReadonlySet<string>;
 }
 
 export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');

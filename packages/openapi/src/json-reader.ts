@@ -1,5 +1,5 @@
 import { Bag } from './bag.ts';
-import type { JsonFault, JsonResult } from './fault.ts';
+import type { JsonFault, JsonResult } from './faults.ts';
 import { MISTAKE, ScalarReader } from './json-scalars.ts';
 import { printablePointer } from './names.ts';
 import { unlikeIntegers } from './value-marks.ts';

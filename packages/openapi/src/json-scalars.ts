@@ -1,4 +1,4 @@
-import type { Rule } from './fault.ts';
+import type { Rule } from './faults.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 
 const SHORT = 64 * 1024;

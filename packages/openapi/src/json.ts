@@ -1,5 +1,4 @@
-import type { JsonFault, JsonResult } from './fault.ts';
-import { Unreadable } from './faults.ts';
+import { type JsonFault, type JsonResult, Unreadable } from './faults.ts';
 import { Reader } from './json-reader.ts';
 import { isShort } from './json-scalars.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';

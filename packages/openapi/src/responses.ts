@@ -1,6 +1,5 @@
 import { isObject, isReference, type Json } from './document/source.ts';
-import type { Fault, Rule } from './fault.ts';
-import { NONE } from './faults.ts';
+import { type Fault, NONE, type Rule } from './faults.ts';
 import { type Content, createContent } from './media/content.ts';
 import type { Schemas } from './schema/schemas.ts';
 

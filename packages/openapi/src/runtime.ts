@@ -1,7 +1,6 @@
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
-import type { Fault } from './fault.ts';
-import { NONE } from './faults.ts';
+import { type Fault, NONE } from './faults.ts';
 import {
   type Description,
   prepareRequestChecks,

@@ -1,5 +1,5 @@
 import type { Extensions } from './extensions.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './faults.ts';
 import type { MediaRule } from './media/rules.ts';
 import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
@@ -17,24 +17,27 @@ export interface Exempted {
 /** Immutable. An `ExtensionReader` adds `Fields` to its operations, and `Shared` to itself. */
 export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<Operation & Fields>;
 
-interface ContractOf<Operation> {
+export interface ContractFacts {
   readonly title: string;
   readonly version: string;
   /** The path prefixes of requests, longest first; `''`: none. */
   readonly prefixes: readonly string[];
-  readonly operations: readonly Operation[];
   /** By absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
   readonly fingerprint: string;
   /** By id, including everything that the operation refers to. */
   readonly digests: ReadonlyMap<string, string>;
+  readonly exempted: readonly Exempted[];
+  /** Of all members and parameters. */
+  readonly names: ReadonlySet<string>;
+}
+
+interface ContractOf<Operation> extends ContractFacts {
+  readonly operations: readonly Operation[];
   /** In one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
   /** With all digits; created on every access. */
   readonly json: string;
-  readonly exempted: readonly Exempted[];
-  /** Of all members and parameters. */
-  readonly names: ReadonlySet<string>;
   /**
    * `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded, begins with `/` and has
    * no query. GET also serves HEAD. The parameters are raw, in order.

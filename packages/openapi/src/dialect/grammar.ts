@@ -1,24 +1,11 @@
 import type { Json } from '../document/source.ts';
 
-export type Kind =
-  | 'openapi'
-  | 'info'
-  | 'components'
-  | 'paths'
-  | 'pathItem'
-  | 'operation'
-  | 'parameter'
-  | 'requestBody'
-  | 'mediaType'
-  | 'encoding'
-  | 'responses'
-  | 'response'
-  | 'callback'
-  | 'example'
-  | 'link'
-  | 'header'
-  | 'schema'
-  | 'securityScheme';
+/** In `components` of each version. */
+type Component = 'schema' | 'response' | 'parameter' | 'example' | 'requestBody' | 'header' | 'link' | 'callback';
+
+type Inner = 'info' | 'components' | 'paths' | 'pathItem' | 'operation' | 'mediaType' | 'encoding' | 'responses';
+
+export type Kind = 'openapi' | Inner | Component | 'securityScheme';
 
 /** A `foreign` field affects requests but is not supported, which is a mistake. */
 export type Field =

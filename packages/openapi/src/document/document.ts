@@ -1,5 +1,4 @@
-import type { Dialect } from '../dialect/dialect.ts';
-import { DEFAULT, dialectOf } from '../dialect/dialects.ts';
+import { DEFAULT, type Dialect, dialectOf } from '../dialect/dialect.ts';
 import { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';

@@ -22,7 +22,6 @@ export type Uncheckable = 'pass' | ((type: string, message: string) => void);
 
 interface Entry {
   readonly range: MediaType;
-  readonly weight: number;
   readonly rules: ReadonlyMap<Syntax, RuleFor | null>;
 }
 
@@ -54,9 +53,9 @@ export function createContent(
     report(content, type, made, uncheckable, findings);
     if (direction === 'request') noteOpen(content, type, range, findings);
     const chosen = [...made].map(([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const);
-    entries.push({ range, weight: weightOf(range), rules: new Map(chosen) });
+    entries.push({ range, rules: new Map(chosen) });
   }
-  entries.sort((a, b) => b.weight - a.weight);
+  entries.sort((a, b) => weightOf(b.range) - weightOf(a.range));
   const accepted = Object.keys(content);
   const choose = (contentType: string) => chooseRule(entries, contentType);
   const usual = new Map(

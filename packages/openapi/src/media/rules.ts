@@ -1,6 +1,5 @@
 import { isObject, type Json } from '../document/source.ts';
-import type { Fault } from '../fault.ts';
-import { faultsBy, NONE, type ValueFault } from '../faults.ts';
+import { type Fault, faultsBy, NONE, type ValueFault } from '../faults.ts';
 import { readingOf, readJsonInSteps } from '../json.ts';
 import type { Reading } from '../parameters/reading.ts';
 import { noteUnread } from '../parameters/shape.ts';

@@ -1,5 +1,4 @@
-import type { Fault, Rule } from '../fault.ts';
-import { faultsBy, MAX_FAULTS, NONE } from '../faults.ts';
+import { type Fault, faultsBy, MAX_FAULTS, NONE, type Rule } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
 import { Collector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';

@@ -12,17 +12,12 @@ import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
-import { type Evaluations, keysOf } from './evaluated.ts';
+import { Evaluations, keysOf } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
-import { placeOf, type Unit } from './unit.ts';
+import { placeOf, type Unit, type Units } from './unit.ts';
 
 type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
-
-interface Compiler {
-  readonly evaluations: Evaluations;
-  unit(schema: Translated): Unit;
-}
 
 export interface ContainedCount {
   readonly schema: Translated;
@@ -35,7 +30,8 @@ export type Part = readonly [Translated];
 
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 
-export function applied(compiler: Compiler): readonly CodeKeywordDefinition[] {
+export function applied(units: Units): readonly CodeKeywordDefinition[] {
+  const evaluations = new Evaluations(units);
   return [
     {
       keyword: 'refers',
@@ -43,7 +39,7 @@ export function applied(compiler: Compiler): readonly CodeKeywordDefinition[] {
       code(cxt) {
         const { data, it } = cxt;
         const { schema } = cxt as { schema: string | Part };
-        const unit = compiler.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
+        const unit = units.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
         const validate = _`${constant(cxt, unit)}.validate`;
         const place = _`{instancePath: ${pathOf(cxt)}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
         const call = _`${validate}(${data}, ${place})`;
@@ -52,10 +48,10 @@ export function applied(compiler: Compiler): readonly CodeKeywordDefinition[] {
       },
     },
     startOfFaults,
-    judged('names', (schema: Translated) => judgeNames(compiler.unit(schema))),
-    judged('holds', (held: ContainedCount) => judgeHeld(held, compiler.unit(held.schema))),
-    judged('leftMembers', ([left]: Left) => judgeLeft(left, compiler, 'object')),
-    judged('leftEntries', ([left]: Left) => judgeLeft(left, compiler, 'array')),
+    judged('names', (schema: Translated) => judgeNames(units.unit(schema))),
+    judged('holds', (held: ContainedCount) => judgeHeld(held, units.unit(held.schema))),
+    judged('leftMembers', ([left]: Left) => judgeLeft(left, units, evaluations, 'object')),
+    judged('leftEntries', ([left]: Left) => judgeLeft(left, units, evaluations, 'array')),
   ];
 }
 
@@ -129,9 +125,9 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
   };
 }
 
-function judgeLeft({ of, schema }: Left[0], compiler: Compiler, kind: 'object' | 'array'): Judge {
-  const evaluate = compiler.evaluations.of(of);
-  const unit = compiler.unit(schema);
+function judgeLeft({ of, schema }: Left[0], units: Units, evaluations: Evaluations, kind: 'object' | 'array'): Judge {
+  const evaluate = evaluations.of(of);
+  const unit = units.unit(schema);
   return (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array')) return null;
     const evaluated = new Set<string | number>();

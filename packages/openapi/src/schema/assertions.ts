@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { toJson } from '../exact-json.ts';
-import { type Limit, limitOf } from '../fault.ts';
+import { type Limit, limitOf } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';

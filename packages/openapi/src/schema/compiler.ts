@@ -5,10 +5,8 @@ import { compilePattern } from '../patterns/pattern.ts';
 import { applied } from './applied.ts';
 import { cut, mapInside } from './cut.ts';
 import type { Translated } from './definitions.ts';
-import { Evaluations } from './evaluated.ts';
 import { KEYWORDS } from './keywords.ts';
-import { INCOMPLETE } from './memory.ts';
-import { once } from './once.ts';
+import { INCOMPLETE, once } from './memory.ts';
 import type { Unit, Validator } from './unit.ts';
 
 interface OwnUnit {
@@ -38,7 +36,6 @@ export class Compiler {
   /** At zero, a call that would compile throws INCOMPLETE. */
   allowance = Number.POSITIVE_INFINITY;
   readonly find: (name: string) => Translated;
-  readonly evaluations = new Evaluations(this);
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #inside = new WeakMap<Translated, OwnUnit>();
   readonly #thorough: boolean;

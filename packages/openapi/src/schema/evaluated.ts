@@ -1,6 +1,6 @@
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
-import { type Place, placeOf, type Unit } from './unit.ts';
+import { type Place, placeOf, type Units } from './unit.ts';
 
 export interface Evaluated {
   readonly path: string;
@@ -14,20 +14,15 @@ export type Evaluate = (value: object, evaluated: Evaluated) => void;
 export const keysOf = (value: object): Iterable<string | number> =>
   Array.isArray(value) ? value.keys() : Object.keys(value);
 
-interface Compiler {
-  readonly find: (name: string) => Translated;
-  unit(schema: Translated): Unit;
-}
-
 /**
  * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
  */
 export class Evaluations {
-  readonly #compiler: Compiler;
+  readonly #units: Units;
   readonly #named = new Map<string, Evaluate>();
 
-  constructor(compiler: Compiler) {
-    this.#compiler = compiler;
+  constructor(units: Units) {
+    this.#units = units;
   }
 
   /** Call it while the outer schema is compiled: the schemas that it needs are compiled with it. */
@@ -50,7 +45,7 @@ export class Evaluations {
     if ('items' in schema || 'leftEntries' in schema) all.push(where('array', () => true));
     if (Array.isArray(prefixItems)) all.push(where('array', (i) => Number(i) < prefixItems.length));
     if (holds) {
-      const unit = this.#compiler.unit((holds as { schema: Translated }).schema);
+      const unit = this.#units.unit((holds as { schema: Translated }).schema);
       all.push(where('array', (i, list, path) => unit.validate(list[i], placeOf(list, i, path))));
     }
     return all;
@@ -76,16 +71,16 @@ export class Evaluations {
   }
 
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
-    const unit = this.#compiler.unit(schema);
+    const unit = this.#units.unit(schema);
     return (value, evaluated) =>
       (unit.validate(value, { instancePath: evaluated.path } as Place) ? yes : no)?.(value, evaluated);
   }
 
   #definition(name: string): Evaluate {
-    this.#compiler.unit({ refers: name });
+    this.#units.unit({ refers: name });
     if (!this.#named.has(name)) {
       this.#named.set(name, (value, evaluated) => this.#named.get(name)!(value, evaluated));
-      this.#named.set(name, this.of(this.#compiler.find(name)));
+      this.#named.set(name, this.of(this.#units.find(name)));
     }
     return this.#named.get(name)!;
   }

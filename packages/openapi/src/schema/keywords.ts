@@ -1,7 +1,6 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
 import { Binary, isContent, sizeOf } from '../binary.ts';
-import { type Limit, limitOf } from '../fault.ts';
-import { MAX_FAULTS } from '../faults.ts';
+import { type Limit, limitOf, MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { compilePattern } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
@@ -27,67 +26,58 @@ export interface Types {
   readonly plain: boolean;
 }
 
-type Numeric = number | bigint;
+export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+
+type Params = KeywordErrorDefinition['params'];
+
+/** `fails` is true for a value that does not match. The sentence of the fault is built from `params` on demand. */
+const keyword = (
+  keyword: string,
+  fails: (cxt: KeywordCxt) => Code,
+  params?: Params,
+  order: Pick<CodeKeywordDefinition, 'type' | 'before'> = {},
+): CodeKeywordDefinition => ({
+  keyword,
+  ...order,
+  code: (cxt) => cxt.fail(fails(cxt)),
+  ...(params && { error: { message: '', params } }),
+});
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
-/** Sentences are built from the parameters on demand. */
-const paramsOf = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
-  message: '',
-  params,
-});
+const limitIn: Params = ({ schema }) => _`{limit: ${limitOf(schema)}}`;
 
 /** JavaScript compares numbers and bigints exactly. */
-function limit(keyword: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition {
-  return {
-    keyword,
-    code(cxt) {
-      cxt.fail(_`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`);
-    },
-    error: paramsOf(({ schema }) => _`{limit: ${limitOf(schema)}}`),
-  };
-}
+const limit = (name: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition =>
+  keyword(name, (cxt) => _`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`, limitIn);
 
 /** In characters of a string, or bytes of a Binary. */
-function size(keyword: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition {
-  return {
-    keyword,
-    code(cxt) {
-      cxt.fail(outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`));
-    },
-    error: paramsOf(({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`),
-  };
-}
+const size = (name: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition =>
+  keyword(
+    name,
+    (cxt) => outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`),
+    ({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`,
+  );
 
 /** In place of ajv's: most strings need no count of their characters, which are one or two code units each. */
-function length(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
-  return {
-    keyword,
-    type: 'string',
-    before: 'pattern',
-    code(cxt) {
-      const { data, schema } = cxt;
-      const characters = _`${constant(cxt, sizeOf)}(${data})`;
-      if (keyword === 'minLength') cxt.fail(_`${data}.length < ${2 * schema} && ${characters} < ${schema}`);
-      else cxt.fail(_`${data}.length > ${schema} && ${characters} > ${schema}`);
-    },
-    error: paramsOf(({ schema }) => _`{limit: ${schema}}`),
-  };
-}
+const length = (name: string, outside: (units: Code, size: Code, limit: number) => Code): CodeKeywordDefinition =>
+  keyword(
+    name,
+    (cxt) => outside(_`${cxt.data}.length`, _`${constant(cxt, sizeOf)}(${cxt.data})`, cxt.schema),
+    limitIn,
+    { type: 'string', before: 'pattern' },
+  );
 
-function listed(keyword: string): CodeKeywordDefinition {
-  return {
-    keyword,
-    code(cxt) {
+const listed = (name: string): CodeKeywordDefinition =>
+  keyword(
+    name,
+    (cxt) => {
       const { values, composite } = cxt.schema as Allowed;
       const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
-      cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
+      return _`!${constant(cxt, values)}.has(${value})`;
     },
-    error: paramsOf((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
-  };
-}
-
-export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+    (cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`,
+  );
 
 function isMarked(
   cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
@@ -112,78 +102,73 @@ function testOf(type: string, cxt: KeywordCxt, plain: boolean): Code {
 
 /** Keywords that ajv lacks. Only the translation from OpenAPI writes them; no document can. */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
-  {
-    keyword: 'kinds',
-    code(cxt) {
+  keyword(
+    'kinds',
+    (cxt) => {
       const { types, plain } = cxt.schema as Types;
       const tests = types.map((type) => testOf(type, cxt, plain));
-      cxt.fail(_`!(${tests.reduce((all, test) => _`${all} || ${test}`)})`);
+      return _`!(${tests.reduce((all, test) => _`${all} || ${test}`)})`;
     },
-    error: paramsOf((cxt) => {
+    (cxt) => {
       const { types } = cxt.schema as Types;
       return _`{type: ${constant(cxt, types.length === 1 ? types[0] : types)}}`;
-    }),
-  },
+    },
+  ),
   limit('atLeast', (data, limit) => _`${data} < ${limit}`),
   limit('atMost', (data, limit) => _`${data} > ${limit}`),
   limit('moreThan', (data, limit) => _`${data} <= ${limit}`),
   limit('lessThan', (data, limit) => _`${data} >= ${limit}`),
-  {
-    keyword: 'width',
-    code(cxt) {
+  keyword(
+    'width',
+    (cxt) => {
       const { integer, least, most } = RANGES[cxt.schema as string]!;
       const { data } = cxt;
       const outside = _`${data} < ${constant(cxt, least)} || ${data} > ${constant(cxt, most)}`;
-      const broken = integer
-        ? _`(${outside} || typeof ${data} == "number" && !Number.isInteger(${data}))`
-        : _`(${outside})`;
-      cxt.fail(_`${isNumeric(data)} && ${broken}`);
+      const broken = integer ? _`${outside} || typeof ${data} == "number" && !Number.isInteger(${data})` : outside;
+      return _`${isNumeric(data)} && (${broken})`;
     },
-    error: paramsOf(({ schema }) => _`{format: ${schema}}`),
-  },
-  {
-    keyword: 'multiple',
-    code(cxt) {
-      cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as Numeric))}(${cxt.data})`);
-    },
-    error: paramsOf(({ schema }) => _`{limit: ${limitOf(schema)}}`),
-  },
+    ({ schema }) => _`{format: ${schema}}`,
+  ),
+  keyword(
+    'multiple',
+    (cxt) => _`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as number | bigint))}(${cxt.data})`,
+    limitIn,
+  ),
   listed('among'),
   listed('exactly'),
-  {
-    keyword: 'matches',
-    code(cxt) {
+  keyword(
+    'matches',
+    (cxt) => {
       const { source, native } = cxt.schema as Matched;
-      const pattern = native ?? compilePattern(source);
-      cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
+      return _`typeof ${cxt.data} == "string" && !${constant(cxt, native ?? compilePattern(source))}.test(${cxt.data})`;
     },
-    error: paramsOf(({ schema }) => _`{pattern: ${schema.source}}`),
-  },
-  {
-    keyword: 'content',
-    code(cxt) {
+    ({ schema }) => _`{pattern: ${schema.source}}`,
+  ),
+  keyword(
+    'content',
+    (cxt) => {
       const { nullable } = cxt.schema as { nullable: boolean };
       const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isMarked(cxt, noFiles)}))`;
-      cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
+      return nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`;
     },
-    error: paramsOf((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, noFiles)}}`),
-  },
-  {
-    keyword: 'solid',
-    type: 'object',
-    before: 'maxProperties',
-    code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
-    error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
-  },
-  length('minLength'),
-  length('maxLength'),
+    (cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, noFiles)}}`,
+  ),
+  keyword(
+    'solid',
+    (cxt) => _`${cxt.data} instanceof ${constant(cxt, Binary)}`,
+    (cxt) => _`{type: ${constant(cxt, cxt.schema)}}`,
+    { type: 'object', before: 'maxProperties' },
+  ),
+  length('minLength', (units, size, limit) => _`${units} < ${2 * limit} && ${size} < ${limit}`),
+  length('maxLength', (units, size, limit) => _`${units} > ${limit} && ${size} > ${limit}`),
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),
-  {
-    keyword: 'different',
-    code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
-  },
-  { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: paramsOf(({ schema }) => _`{why: ${schema}}`) },
+  keyword('different', (cxt) => _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
+  keyword(
+    'refused',
+    () => _`true`,
+    ({ schema }) => _`{why: ${schema}}`,
+  ),
   {
     keyword: 'endOfFaults',
     post: true,

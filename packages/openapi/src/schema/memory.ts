@@ -1,7 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
+import type { Translated } from './definitions.ts';
+import type { Validator } from './unit.ts';
 
-export type Known = Map<object, readonly ErrorObject[] | null>;
+type Known = Map<object, readonly ErrorObject[] | null>;
 
 /** Checks are synchronous, so all of them share it. */
 export const memory = {
@@ -42,3 +44,71 @@ export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]
   if (more.length > room) memory.dropped = true;
   return all;
 }
+
+/** Nearly all bodies need fewer checks, and remembering costs as much as a small schema. */
+const FREE = 8;
+
+/** A longer list may contain duplicates. */
+const LONG = 20;
+
+/**
+ * Remembers the result for each object: the work of a recursive schema that leads to others in several ways would
+ * otherwise multiply with each level of the value.
+ */
+export function once(schema: Translated, validate: Validator): Validator {
+  if (!forks(schema)) return validate;
+  const known: Known = new Map();
+  const remembering: Validator = (value, place) => {
+    if (typeof value !== 'object' || value === null || memory.judgements++ < FREE) {
+      const fits = validate(value, place);
+      remembering.errors = validate.errors ?? null;
+      return fits;
+    }
+    let errors = known.get(value);
+    if (errors === undefined) {
+      errors = validate(value, place) ? null : unique(validate.errors!);
+      if (known.size === 0) memory.known.push(known);
+      known.set(value, errors);
+    }
+    remembering.errors = errors;
+    return errors === null;
+  };
+  return remembering;
+}
+
+/** Errors of an object that several alternatives reach would double with each level. */
+const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
+  errors.length > LONG ? [...new Set(errors)] : errors;
+
+const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
+const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
+const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
+
+/**
+ * Whether definitions may check the same value more than once because of a schema. Which definitions does not matter:
+ * few schemas fork.
+ */
+const forks = (schema: Translated): boolean =>
+  inside(schema).some((part) => 'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1);
+
+function waysOf(schema: Translated): number {
+  const ways = [
+    isReference(schema) ? { refers: schema.refers } : null,
+    APART.map((keyword) => schema[keyword]),
+    ...ONE.map((keyword) => schema[keyword]),
+    ...MANY.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
+  ];
+  return ways.filter((way) => isObject(way) && inside(way).some(isReference)).length;
+}
+
+const isReference = ({ refers }: Translated): boolean => typeof refers === 'string' || Array.isArray(refers);
+
+function* inside(schema: object): Generator<Translated> {
+  const parts = new Set([schema]);
+  for (const part of parts) {
+    yield part as Translated;
+    for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -165,7 +165,7 @@ export function choiceOf(
   return { if: { oneOf: all }, else: choose({ anyOf: all }, { oneOf: all }, none) };
 }
 
-const choose = (condition: Translated, fit: Translated, otherwise?: Translated): Translated => ({
+export const choose = (condition: Translated, fit: Translated, otherwise?: Translated): Translated => ({
   if: condition,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
   then: fit,

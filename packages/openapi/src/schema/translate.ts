@@ -5,7 +5,7 @@ import type { ContainedCount, Left } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
-import { choiceOf, Polymorphism } from './polymorphism.ts';
+import { choiceOf, choose, Polymorphism } from './polymorphism.ts';
 import { firstScope, referenceIn, type Scope, scopeBehind, scopeIn } from './scopes.ts';
 
 interface Setting {
@@ -84,12 +84,7 @@ export class Translator {
     const count = (value: unknown) => (value === undefined ? null : Number(value));
     const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
     return {
-      ...(isObject(applicators.if) && {
-        if: same(applicators.if),
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-        then: same(applicators.then),
-        else: same(applicators.else),
-      }),
+      ...(isObject(applicators.if) && choose(same(applicators.if), same(applicators.then), same(applicators.else))),
       ...(Array.isArray(prefixItems) && {
         prefixItems: objectsIn(prefixItems).map((part) => this.#other(part, inner)),
       }),

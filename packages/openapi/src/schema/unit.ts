@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { escapeToken } from '../names.ts';
+import type { Translated } from './definitions.ts';
 
 export type Place = NonNullable<Parameters<ValidateFunction>[1]>;
 
@@ -14,6 +15,12 @@ export interface Validator {
 export interface Unit {
   /** Do not keep it: the compiled validator replaces the first one. */
   readonly validate: Validator;
+}
+
+/** What keywords need of the compiler that compiles them. */
+export interface Units {
+  readonly find: (name: string) => Translated;
+  unit(schema: Translated): Unit;
 }
 
 export const placeOf = (parentData: object, key: string | number, path: string): Place => ({

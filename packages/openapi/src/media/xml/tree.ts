@@ -1,6 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
-import type { Rule } from '../../fault.ts';
-import { Unreadable } from '../../faults.ts';
+import { type Rule, Unreadable } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
 import { textOf } from '../../utf8.ts';
 

@@ -11,7 +11,7 @@ import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
 import { serverPaths } from './servers.ts';
 import { atOnce } from './slices.ts';
-import { outlineOf, readTemplate } from './template.ts';
+import { outlineOf, parseTemplate } from './template.ts';
 import { triage } from './triage.ts';
 import type { ReadContract } from './types.ts';
 
@@ -110,8 +110,11 @@ function readPaths(document: Document, operations: Operations) {
     const item = document.object(value);
     if (!item || path.startsWith('x-')) continue;
     operations.read(path, item);
-    const segments = readTemplate(path, (message) => findings.problem(root.paths as Json, path, message));
-    if (!segments) continue;
+    const segments = parseTemplate(path);
+    if (typeof segments === 'string') {
+      findings.problem(root.paths as Json, path, `the path ${path} ${segments}`);
+      continue;
+    }
     const outline = outlineOf(segments);
     const known = spellings.get(outline) ?? new Map<string, string>();
     spellings.set(outline, known);

@@ -14,7 +14,7 @@ import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { inPauses, Slices } from './slices.ts';
-import { outlineOf, readTemplate, type Segment } from './template.ts';
+import { outlineOf, parseTemplate, type Segment } from './template.ts';
 import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
@@ -70,8 +70,8 @@ function* routerOf<T extends Operation>(
 ): Generator<void, Router<T>> {
   const byOutline = new Map<string, { readonly segments: readonly Segment[]; readonly methods: Map<string, T> }>();
   for (const one of [...operations, ...exempted]) {
-    const segments = readTemplate(one.path);
-    if (!segments) continue;
+    const segments = parseTemplate(one.path);
+    if (typeof segments === 'string') continue;
     const outline = outlineOf(segments);
     const known = byOutline.get(outline) ?? { segments, methods: new Map() };
     byOutline.set(outline, known);

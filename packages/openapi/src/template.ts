@@ -4,54 +4,42 @@ export interface Segment {
   readonly names: readonly string[];
 }
 
-/** The message completes the sentence "the path …". */
-export class TemplateError extends Error {}
-
 const EXPRESSION = /\{([^{}/]*)\}/;
 
 /** Of an invalid template, those that can be found. */
 export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Literals become canonical (RFC 3986 section 6.2.2).
- *
- * @throws TemplateError if it is not valid, or does not determine where one value ends and the next begins.
+ * Literals become canonical (RFC 3986 section 6.2.2). Returns the end of the sentence "the path …" if the template is
+ * not valid, or does not determine where one value ends and the next begins.
  */
-export function parseTemplate(path: string): readonly Segment[] {
-  if (!path.startsWith('/')) throw new TemplateError('must begin with /');
-  if (/[?#]/.test(path)) throw new TemplateError('must have no query and no fragment');
-  const segments = path.slice(1).split('/').map(parseSegment);
+export function parseTemplate(path: string): readonly Segment[] | string {
+  if (!path.startsWith('/')) return 'must begin with /';
+  if (/[?#]/.test(path)) return 'must have no query and no fragment';
+  const segments: Segment[] = [];
+  for (const text of path.slice(1).split('/')) {
+    const segment = parseSegment(text);
+    if (typeof segment === 'string') return segment;
+    segments.push(segment);
+  }
   const names = namesIn(path);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new TemplateError(`has {${twice}} twice`);
-  return segments;
-}
-
-/** `null` for an invalid template. */
-export function readTemplate(path: string, complain?: (message: string) => void): readonly Segment[] | null {
-  try {
-    return parseTemplate(path);
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    complain?.(`the path ${path} ${error.message}`);
-    return null;
-  }
+  return twice === undefined ? segments : `has {${twice}} twice`;
 }
 
 const PLAIN = /^[A-Za-z0-9_~-]*$/;
 const NO_NAMES: readonly string[] = [];
 
-function parseSegment(text: string): Segment {
+function parseSegment(text: string): Segment | string {
   if (PLAIN.test(text)) return { literals: [text], names: NO_NAMES };
   const parts = text.split(EXPRESSION);
   const literals = parts.filter((_, i) => i % 2 === 0);
   const names = parts.filter((_, i) => i % 2 === 1);
-  if (literals.some((literal) => /[{}]/.test(literal))) throw new TemplateError('has a brace without its partner');
-  if (names.includes('')) throw new TemplateError('has {} without a name');
-  if (literals.slice(1, -1).includes('')) throw new TemplateError('has two templates with nothing between them');
-  if (text === '.' || text === '..') throw new TemplateError(`has a segment ${text}, which no canonical path has`);
-  if (/;|%3b/i.test(literals.join()))
-    throw new TemplateError('has a semicolon, which the gateway refuses in every path');
+  if (literals.some((literal) => /[{}]/.test(literal))) return 'has a brace without its partner';
+  if (names.includes('')) return 'has {} without a name';
+  if (literals.slice(1, -1).includes('')) return 'has two templates with nothing between them';
+  if (text === '.' || text === '..') return `has a segment ${text}, which no canonical path has`;
+  if (/;|%3b/i.test(literals.join())) return 'has a semicolon, which the gateway refuses in every path';
   return { literals: literals.map(canonicalLiteral), names };
 }
 

@@ -1,12 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Router } from '../src/router.ts';
-import { namesIn, outlineOf, parseTemplate, TemplateError } from '../src/template.ts';
+import { namesIn, outlineOf, parseTemplate, type Segment } from '../src/template.ts';
+
+function segmentsOf(path: string): readonly Segment[] {
+  const segments = parseTemplate(path);
+  if (typeof segments === 'string') throw new Error(`${path} ${segments}`);
+  return segments;
+}
 
 function routerOf(paths: Record<string, string[]>): Router<string> {
   const router = new Router<string>();
   for (const [path, methods] of Object.entries(paths)) {
-    router.add(parseTemplate(path), new Map(methods.map((method) => [method, `${method} ${path}`])));
+    router.add(segmentsOf(path), new Map(methods.map((method) => [method, `${method} ${path}`])));
   }
   return router;
 }
@@ -84,7 +90,7 @@ const templates = fc
 const manyTemplates = fc.uniqueArray(templates, {
   minLength: 1,
   maxLength: 30,
-  selector: (path) => outlineOf(parseTemplate(path)),
+  selector: (path) => outlineOf(segmentsOf(path)),
 });
 
 test('a concrete path comes before every template that fits it', () => {
@@ -160,6 +166,6 @@ describe('templates', () => {
     ['/{}', 'has {} without a name'],
     ['/a/../b', 'has a segment .., which no canonical path has'],
   ])('%s is not a template: it %s', (path, message) => {
-    expect(() => parseTemplate(path)).toThrow(new TemplateError(message));
+    expect(parseTemplate(path)).toBe(message);
   });
 });

@@ -219,7 +219,7 @@ export function faultBelow(pointer: string, thrown: unknown): ValueFault {
 }
 
 /** Of a value, or the fault that makes it unreadable. */
-export function faultsBy<T>(check: (value: T) => readonly ValueFault[], value: T): readonly ValueFault[] {
+export function faultsFrom<T>(check: (value: T) => readonly ValueFault[], value: T): readonly ValueFault[] {
   try {
     return check(value);
   } catch (thrown) {

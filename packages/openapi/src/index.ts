@@ -6,7 +6,7 @@ export { toJson } from './exact-json.ts';
 export { UNCHECKED_BODY } from './extensions.ts';
 export { type Fault, MAX_FAULTS, RULES, type Rule } from './faults.ts';
 export type { Findings } from './findings.ts';
-export type { MediaRule } from './media/rules.ts';
+export type { MediaRule } from './media/content.ts';
 export { printable as shown, unescapeToken } from './names.ts';
 export type { Description } from './operations.ts';
 export { isSameReading, type ReadingOptions as Reading, type Treatment } from './options.ts';

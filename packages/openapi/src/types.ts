@@ -1,6 +1,6 @@
 import type { Extensions } from './extensions.ts';
 import type { Fault } from './faults.ts';
-import type { MediaRule } from './media/rules.ts';
+import type { MediaRule } from './media/content.ts';
 import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';

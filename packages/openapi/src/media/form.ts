@@ -4,7 +4,7 @@ import { isObject, type Json } from '../document/source.ts';
 import { faultBelow, refuse, type ValueFault } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
-import { type Collected, Collector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
+import { type Collected, createCollector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
 import { read, readDocument } from '../parameters/reading.ts';
 import { ANYTHING, formOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
@@ -25,11 +25,11 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
     fieldOf(name, member, document.object(media.encoding)?.[name], document.reading),
   );
   const others = rest(shape);
-  const collector = new Collector([...fields, others]);
+  const collect = createCollector([...fields, others]);
 
   return function checkForm(bytes) {
     const undecodable: ValueFault[] = [];
-    const sent = collector.collect(textOf(bytes), true, () => {
+    const sent = collect(textOf(bytes), true, () => {
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
     });
     const value = new Bag();

@@ -1,6 +1,6 @@
-import { type Fault, faultsBy, MAX_FAULTS, NONE, type Rule } from '../faults.ts';
+import { type Fault, faultsFrom, MAX_FAULTS, NONE, type Rule } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
-import { Collector, NAME_ENCODING, type Sent } from './collector.ts';
+import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { example, takeApart } from './styles.ts';
 
@@ -36,12 +36,12 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]): readonly Faul
 };
 
 function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass') {
-  const collector = new Collector(parameters);
+  const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
   return (query: string): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
-    const sent = collector.collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
+    const sent = collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
     const faults = faultsIn(parameters, sent);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [...faults, ...[...unknownNames].map(unknownFault)];
@@ -77,7 +77,7 @@ function sent(parameter: Parameter, values: readonly string[]): Sent | null {
 /** Cookies that the contract does not describe are ignored. */
 function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
-  const collector = new Collector(parameters);
+  const collect = createCollector(parameters);
   const inParts = parameters.filter(({ form, explode }) => form !== 'primitive' && explode);
   const joined = new Set(
     inParts.flatMap(({ form, name, shape }) => (form === 'array' ? [name] : [...shape.members.keys()])),
@@ -91,7 +91,7 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
       .join('&');
     return faultsIn(
       parameters,
-      collector.collect(text, false, () => undefined),
+      collect(text, false, () => undefined),
     );
   };
 }
@@ -120,7 +120,7 @@ function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault
     const limit = example(parameter);
     return [{ ...complaint(parameter, `must be written like ${limit}`, 'style'), limit }];
   }
-  const faults = faultsBy(parameter.check, sent);
+  const faults = faultsFrom(parameter.check, sent);
   if (faults.length === 0) return NONE;
   const name = `/${escapeToken(parameter.name)}`;
   return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));

@@ -24,70 +24,66 @@ interface Owner {
   readonly member: string | null;
 }
 
+/** `unknown` gets `undefined` for a name that cannot be decoded. */
+export type Collect = (text: string, plusIsSpace: boolean, unknown: Unknown) => (Sent | null)[];
+
 /**
  * An exploded object owns the names of its members and, if it allows additional members, every name without another
  * owner.
  */
-export class Collector {
-  readonly #parameters: readonly Collected[];
-  readonly #owners = new Map<string, Owner>();
-  readonly #deep = new Map<string, number>();
-  readonly #rest: number;
+export function createCollector(parameters: readonly Collected[]): Collect {
+  const owners = new Map<string, Owner>();
+  const deep = new Map<string, number>();
+  const inParts: number[] = [];
+  for (const [index, { name, style, form, explode }] of parameters.entries()) {
+    if (style === 'deepObject') deep.set(name, index);
+    else if (form === 'object' && explode) inParts.push(index);
+    else owners.set(name, { index, member: null });
+  }
+  for (const index of inParts) {
+    for (const name of parameters[index]!.shape.members.keys()) {
+      if (!owners.has(name)) owners.set(name, { index, member: encodeURIComponent(name) });
+    }
+  }
+  const rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
 
-  constructor(parameters: readonly Collected[]) {
-    this.#parameters = parameters;
-    const inParts: number[] = [];
-    for (const [index, { name, style, form, explode }] of parameters.entries()) {
-      if (style === 'deepObject') this.#deep.set(name, index);
-      else if (form === 'object' && explode) inParts.push(index);
-      else this.#owners.set(name, { index, member: null });
-    }
-    for (const index of inParts) {
-      for (const name of parameters[index]!.shape.members.keys()) {
-        if (!this.#owners.has(name)) this.#owners.set(name, { index, member: encodeURIComponent(name) });
-      }
-    }
-    this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
+  function ownerOf(name: string): Owner | null {
+    const owner = owners.get(name) ?? deepOwner(name);
+    if (owner) return owner;
+    return rest < 0 ? null : { index: rest, member: encodeURIComponent(name) };
   }
 
-  /** `unknown` gets `undefined` for a name that cannot be decoded. */
-  collect(text: string, plusIsSpace: boolean, unknown: Unknown): (Sent | null)[] {
-    const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
-    for (let at = 0; at < text.length; ) {
-      const ampersand = text.indexOf('&', at);
-      const end = ampersand < 0 ? text.length : ampersand;
-      if (end > at) this.#sort(text.slice(at, end), plusIsSpace, buckets, unknown);
-      at = end + 1;
-    }
-    return buckets.map((bucket, index) => sent(this.#parameters[index]!, bucket));
+  /** `color[R]` is the member R of color. `color` alone is its whole value, which is not an object. */
+  function deepOwner(name: string): Owner | null {
+    const open = name.indexOf('[');
+    const whole = open < 0 ? deep.get(name) : undefined;
+    if (whole !== undefined && allowsPlain(parameters[whole]!)) return { index: whole, member: null };
+    if (open < 1 || !name.endsWith(']')) return null;
+    const index = deep.get(name.slice(0, open));
+    const member = name.slice(open + 1, -1);
+    return index === undefined || /[[\]]/.test(member) ? null : { index, member: encodeURIComponent(member) };
   }
 
-  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: Unknown): void {
+  function sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: Unknown): void {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), plusIsSpace);
-    const owner = name === undefined ? null : this.#ownerOf(name);
+    const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
     if (owner === null) unknown(name);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);
   }
 
-  #ownerOf(name: string): Owner | null {
-    const owner = this.#owners.get(name) ?? this.#deepOwner(name);
-    if (owner) return owner;
-    return this.#rest < 0 ? null : { index: this.#rest, member: encodeURIComponent(name) };
-  }
-
-  /** `color[R]` is the member R of color. `color` alone is its whole value, which is not an object. */
-  #deepOwner(name: string): Owner | null {
-    const open = name.indexOf('[');
-    const whole = open < 0 ? this.#deep.get(name) : undefined;
-    if (whole !== undefined && allowsPlain(this.#parameters[whole]!)) return { index: whole, member: null };
-    if (open < 1 || !name.endsWith(']')) return null;
-    const index = this.#deep.get(name.slice(0, open));
-    const member = name.slice(open + 1, -1);
-    return index === undefined || /[[\]]/.test(member) ? null : { index, member: encodeURIComponent(member) };
-  }
+  return function collect(text, plusIsSpace, unknown) {
+    const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [] }));
+    for (let at = 0; at < text.length; ) {
+      const ampersand = text.indexOf('&', at);
+      const end = ampersand < 0 ? text.length : ampersand;
+      if (end > at) sort(text.slice(at, end), plusIsSpace, buckets, unknown);
+      at = end + 1;
+    }
+    return buckets.map((bucket, index) => sent(parameters[index]!, bucket));
+  };
 }
 
 function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {

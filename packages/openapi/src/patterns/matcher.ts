@@ -1,5 +1,5 @@
 import type { Automaton } from './automaton.ts';
-import { type CharacterSet, includes, TEXT_END, TEXT_START } from './characters.ts';
+import { includes, TEXT_END, TEXT_START } from './characters.ts';
 
 interface State {
   readonly positions: readonly number[];
@@ -12,80 +12,69 @@ const FOUND: State = { positions: [], next: [] };
 const MAX_STATES = 1000;
 
 /** Follows all paths at once, so that time is proportional to the length of the text. */
-export class Matcher {
-  readonly #sets: readonly CharacterSet[];
-  readonly #follow: readonly (readonly number[])[];
-  readonly #first: readonly number[];
-  readonly #final: ReadonlySet<number>;
-  readonly #kinds: readonly number[];
-  readonly #ascii: Uint16Array;
-  readonly #states = new Map<string, State>();
-  readonly #start: State;
+export function createMatcher({ sets, follow, whole }: Automaton) {
+  const final = new Set(whole.last);
+  const states = new Map<string, State>();
+  const edges = new Set(sets.flatMap((set) => set.flatMap(([from, to]) => [from, to + 1])));
+  const kinds = [...edges.add(0)].filter((edge) => edge >= 0).sort((a, b) => a - b);
+  const ascii = Uint16Array.from({ length: 128 }, (_, character) => search(character));
+  const start = whole.empty ? FOUND : step([], TEXT_START);
 
-  constructor({ sets, follow, whole }: Automaton) {
-    this.#sets = sets;
-    this.#follow = follow.map((next) => [...next]);
-    this.#first = whole.first;
-    this.#final = new Set(whole.last);
-    const edges = new Set(sets.flatMap((set) => set.flatMap(([from, to]) => [from, to + 1])));
-    this.#kinds = [...edges.add(0)].filter((edge) => edge >= 0).sort((a, b) => a - b);
-    this.#ascii = Uint16Array.from({ length: 128 }, (_, character) => this.#search(character));
-    this.#start = whole.empty ? FOUND : this.#step([], TEXT_START);
-  }
-
-  test(text: string): boolean {
-    let state = this.#start;
-    for (let i = 0; i < text.length && state !== FOUND; i++) {
-      const character = text.codePointAt(i)!;
-      const kind = character < 128 ? this.#ascii[character]! : this.#search(character);
-      state = state.next[kind] ?? this.#learn(state, kind, character);
-      if (character > 0xffff) i++;
-    }
-    return state === FOUND || this.#step(state.positions, TEXT_END) === FOUND;
-  }
-
-  #search(character: number): number {
+  function search(character: number): number {
     let low = 0;
-    let high = this.#kinds.length;
+    let high = kinds.length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (this.#kinds[middle]! <= character) low = middle;
+      if (kinds[middle]! <= character) low = middle;
       else high = middle;
     }
     return low;
   }
 
-  #learn(state: State, kind: number, character: number): State {
-    const next = this.#step(state.positions, character);
+  function learn(state: State, kind: number, character: number): State {
+    const next = step(state.positions, character);
     state.next[kind] = next;
     return next;
   }
 
   /** A match may begin at every character. */
-  #step(positions: readonly number[], symbol: number): State {
+  function step(positions: readonly number[], symbol: number): State {
     const reached = new Set<number>();
-    for (const next of [this.#first, ...positions.map((position) => this.#follow[position]!)]) {
+    for (const next of [whole.first, ...positions.map((position) => follow[position]!)]) {
       for (const position of next) {
-        if (reached.has(position) || !includes(this.#sets[position]!, symbol)) continue;
-        if (this.#final.has(position)) return FOUND;
+        if (reached.has(position) || !includes(sets[position]!, symbol)) continue;
+        if (final.has(position)) return FOUND;
         reached.add(position);
       }
     }
-    return this.#state([...reached].sort((a, b) => a - b));
+    return stateOf([...reached].sort((a, b) => a - b));
   }
 
-  #state(positions: readonly number[]): State {
+  function stateOf(positions: readonly number[]): State {
     const key = positions.join();
-    const known = this.#states.get(key);
+    const known = states.get(key);
     if (known) return known;
-    if (this.#states.size === MAX_STATES) this.#forget();
+    if (states.size === MAX_STATES) forget();
     const state: State = { positions, next: [] };
-    this.#states.set(key, state);
+    states.set(key, state);
     return state;
   }
 
-  #forget(): void {
-    for (const state of this.#states.values()) state.next.length = 0;
-    this.#states.clear();
+  function forget(): void {
+    for (const state of states.values()) state.next.length = 0;
+    states.clear();
   }
+
+  return {
+    test(text: string): boolean {
+      let state = start;
+      for (let i = 0; i < text.length && state !== FOUND; i++) {
+        const character = text.codePointAt(i)!;
+        const kind = character < 128 ? ascii[character]! : search(character);
+        state = state.next[kind] ?? learn(state, kind, character);
+        if (character > 0xffff) i++;
+      }
+      return state === FOUND || step(state.positions, TEXT_END) === FOUND;
+    },
+  };
 }

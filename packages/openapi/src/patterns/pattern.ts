@@ -1,6 +1,6 @@
 import { Automaton, TooLarge } from './automaton.ts';
 import { type CharacterSet, Characters, complement, includes, TEXT_END, TEXT_START } from './characters.ts';
-import { Matcher } from './matcher.ts';
+import { createMatcher } from './matcher.ts';
 import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
 
@@ -87,7 +87,7 @@ function matcher(term: Term): Pattern {
   const automaton = build(term, 'copy');
   if (!automaton) throw new PatternError('is too large: its time cannot be bounded');
   if (!automaton.plain) throw new PatternError('has ^ or $ in a place where it can never match');
-  return new Matcher(automaton);
+  return createMatcher(automaton);
 }
 
 /** `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern per condition. */

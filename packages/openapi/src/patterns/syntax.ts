@@ -22,45 +22,32 @@ const character = (set: CharacterSet): Term => ({ kind: 'character', set });
 
 /** `new RegExp(source, 'u')` has accepted the pattern, so it is not validated again. */
 export function parse(source: string, characters: Characters): Term {
-  return new Parser(source, characters).choice();
-}
+  let at = 0;
 
-class Parser {
-  readonly source: string;
-  readonly characters: Characters;
-  at = 0;
-
-  constructor(source: string, characters: Characters) {
-    this.source = source;
-    this.characters = characters;
-  }
-
-  take(syntax: RegExp): RegExpExecArray | null {
-    syntax.lastIndex = this.at;
-    const found = syntax.exec(this.source);
-    if (found) this.at += found[0].length;
+  function take(syntax: RegExp): RegExpExecArray | null {
+    syntax.lastIndex = at;
+    const found = syntax.exec(source);
+    if (found) at += found[0].length;
     return found;
   }
 
-  choice(): Term {
-    const options = [this.sequence()];
-    while (this.source[this.at] === '|') {
-      this.at++;
-      options.push(this.sequence());
+  function choice(): Term {
+    const options = [sequence()];
+    while (source[at] === '|') {
+      at++;
+      options.push(sequence());
     }
     return options.length === 1 ? options[0]! : { kind: 'choice', options };
   }
 
-  sequence(): Term {
+  function sequence(): Term {
     const parts: Term[] = [];
-    for (let c = this.source[this.at]; c !== undefined && c !== '|' && c !== ')'; c = this.source[this.at]) {
-      parts.push(this.quantified(this.atom(c)));
-    }
+    for (let c = source[at]; c !== undefined && c !== '|' && c !== ')'; c = source[at]) parts.push(quantified(atom(c)));
     return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
   }
 
-  quantified(body: Term): Term {
-    const found = this.take(QUANTIFIER);
+  function quantified(body: Term): Term {
+    const found = take(QUANTIFIER);
     if (!found) return body;
     const [, sign, count, comma, limit] = found;
     const endless = Number.POSITIVE_INFINITY;
@@ -69,30 +56,32 @@ class Parser {
     return { kind: 'repeat', body, least: Number(count), most };
   }
 
-  atom(c: string): Term {
-    if (c === '(') return this.group();
-    if (c === '\\') return this.escape();
-    if (c === '[' || c === '.') return character(this.characters.of(this.take(CLASS)![0]));
-    const [literal] = this.take(LITERAL)!;
+  function atom(c: string): Term {
+    if (c === '(') return group();
+    if (c === '\\') return escaped();
+    if (c === '[' || c === '.') return character(characters.of(take(CLASS)![0]));
+    const [literal] = take(LITERAL)!;
     if (c === '^') return character([[TEXT_START, TEXT_START]]);
     if (c === '$') return character([[TEXT_END, TEXT_END]]);
-    return character(this.characters.one(literal.codePointAt(0)!));
+    return character(characters.one(literal.codePointAt(0)!));
   }
 
-  escape(): Term {
-    if (this.take(BACK_REFERENCE)) return { kind: 'context', what: 'a back-reference' };
-    const [text] = this.take(ESCAPE)!;
+  function escaped(): Term {
+    if (take(BACK_REFERENCE)) return { kind: 'context', what: 'a back-reference' };
+    const [text] = take(ESCAPE)!;
     if (text === '\\b' || text === '\\B') return { kind: 'context', what: text };
-    return character(SYNTAX_CHARACTER.test(text) ? this.characters.one(text.charCodeAt(1)) : this.characters.of(text));
+    return character(SYNTAX_CHARACTER.test(text) ? characters.one(text.charCodeAt(1)) : characters.of(text));
   }
 
-  group(): Term {
-    const [opening, behind, kind] = this.take(GROUP)!;
-    const body = this.choice();
-    this.at++;
+  function group(): Term {
+    const [opening, behind, kind] = take(GROUP)!;
+    const body = choice();
+    at++;
     if (behind) return { kind: 'context', what: 'a look-behind' };
     if (kind === '=' || kind === '!') return { kind: 'lookahead', body, negative: kind === '!' };
     if (/^\(\?[a-z-]+:/u.test(opening)) return { kind: 'context', what: 'a group with flags' };
     return body;
   }
+
+  return choice();
 }

@@ -1,4 +1,5 @@
 import type { Document } from '../document/document.ts';
+import type { Dynamics } from '../document/resources.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { ContainedCount, Left } from './applied.ts';
@@ -6,7 +7,8 @@ import { assertionsOf, patternAt } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
 import { choiceOf, choose, Polymorphism } from './polymorphism.ts';
-import { firstScope, referenceIn, type Scope, scopeBehind, scopeIn } from './scopes.ts';
+
+type Scope = ReadonlyMap<string, string>;
 
 interface Setting {
   readonly direction: Direction;
@@ -198,3 +200,35 @@ const without = (barred: ReadonlySet<string>, dependents: Dependents): Dependent
   Object.fromEntries(
     Object.entries(dependents).map(([name, names]) => [name, names.filter((asked) => !barred.has(asked))]),
   );
+
+const NOTHING: Scope = new Map();
+
+/**
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. A schema is
+ * translated once for each scope, so a check itself needs none.
+ */
+const firstScope = ({ dynamics }: Document): Scope => dynamics?.anchors[0] ?? NOTHING;
+
+function scopeIn({ dynamics }: Document, { 'x-id': id }: Json, scope: Scope): Scope {
+  const resource = typeof id === 'string' ? dynamics?.ids.get(id) : undefined;
+  return resource === undefined ? scope : inside(dynamics!, resource, scope);
+}
+
+function scopeBehind(document: Document, ref: string, scope: Scope): Scope {
+  const { dynamics } = document;
+  if (!dynamics) return scope;
+  const resources = document.way(ref).flatMap((pointer) => dynamics.targets.get(pointer) ?? []);
+  return resources.reduce((outer, resource) => inside(dynamics, resource, outer), scope);
+}
+
+/** The reference that a dynamic reference means. */
+function referenceIn(document: Document, dynamicRef: string, scope: Scope): string {
+  const anchor = document.target(dynamicRef)?.['x-dynamic-anchor'];
+  const found = typeof anchor === 'string' ? scope.get(anchor) : undefined;
+  return found === undefined ? dynamicRef : `#${encodeURI(found)}`;
+}
+
+function inside({ anchors }: Dynamics, resource: number, scope: Scope): Scope {
+  const own = anchors[resource]!;
+  return own.size === 0 ? scope : new Map([...own, ...scope]);
+}

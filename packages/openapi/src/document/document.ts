@@ -51,7 +51,7 @@ export class Document {
     let end: unknown = node;
     while (isObject(end) && this.dialect.isReference(end)) {
       const pointer = pointerIn(end.$ref as string);
-      if (pointer === null) return { way, end: null };
+      if (pointer === undefined) return { way, end: null };
       if (way.includes(pointer)) return { way, end: 'circle' };
       way.push(pointer);
       end = follow(this.root, pointer);
@@ -61,7 +61,7 @@ export class Document {
 
   target(ref: string): Json | null {
     const pointer = pointerIn(ref);
-    const target = pointer === null ? null : follow(this.root, pointer);
+    const target = pointer === undefined ? null : follow(this.root, pointer);
     return isObject(target) ? target : null;
   }
 
@@ -91,8 +91,8 @@ export class Document {
   }
 }
 
-/** `null` for a reference that is not local, which loading has reported. */
-const pointerIn = (ref: string): string | null => (ref.startsWith('#') ? decoded(ref.slice(1)) : null);
+/** `undefined` for a reference that is not local, which loading has reported. */
+const pointerIn = (ref: string): string | undefined => (ref.startsWith('#') ? decoded(ref.slice(1)) : undefined);
 
 function versionComplaint({ openapi, swagger }: Json): string {
   const found = openapi ?? swagger;

@@ -52,8 +52,8 @@ export class Resources {
   find(ref: string, node: Json, file: string): Found | undefined {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
-    const fragment = target && decoded(target.hash.slice(1));
-    if (!target || fragment === null) return `${ref} is not a valid reference`;
+    const fragment = decoded(target?.hash.slice(1) ?? '');
+    if (!target || fragment === undefined) return `${ref} is not a valid reference`;
     target.hash = '';
     const own = base === address(file);
     if (!this.#resources.has(target.href) && target.protocol === 'file:') {

@@ -125,12 +125,12 @@ function readText(file: string): string {
   }
 }
 
-/** `null` if the percent-encoding is not valid. */
-export function decoded(text: string): string | null {
+/** `undefined` if the percent-encoding or its UTF-8 is not valid. */
+export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    if (error instanceof URIError) return null;
+    if (error instanceof URIError) return undefined;
     throw error;
   }
 }

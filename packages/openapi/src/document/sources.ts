@@ -46,7 +46,7 @@ export class Sources {
     if (SCHEME.test(ref)) return onNetwork(ref);
     const [, path, fragment = ''] = /^([^#]*)(?:#(.*))?$/s.exec(ref)!;
     const [address, pointer] = [decoded(path!), decoded(fragment)];
-    if (address === null || pointer === null) return `${ref} is not a valid reference`;
+    if (address === undefined || pointer === undefined) return `${ref} is not a valid reference`;
     if (address !== '' && SCHEME.test(from)) return `${ref} is another file: a contract from a URL must be one file`;
     const source = this.#source(address === '' ? from : join(dirname(from), address));
     return isSource(source) ? foundAt(follow(source.root, pointer), ref) : source && `${ref} ${source}`;

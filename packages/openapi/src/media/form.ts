@@ -29,7 +29,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
 
   return function checkForm(bytes) {
     const undecodable: ValueFault[] = [];
-    const sent = collect(textOf(bytes), true, () => {
+    const sent = collect(textOf(bytes), 'form', () => {
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
     });
     const value = new Bag();

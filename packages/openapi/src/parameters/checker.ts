@@ -41,7 +41,7 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
   return (query: string): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
-    const sent = collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
+    const sent = collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
     const faults = faultsIn(parameters, sent);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [...faults, ...[...unknownNames].map(unknownFault)];
@@ -91,7 +91,7 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
       .join('&');
     return faultsIn(
       parameters,
-      collect(text, false, () => undefined),
+      collect(text, 'percent', () => undefined),
     );
   };
 }

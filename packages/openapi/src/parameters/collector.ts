@@ -1,4 +1,4 @@
-import { decode } from './reading.ts';
+import { decode, type Encoding } from './reading.ts';
 import { PRIMITIVES, type Shape } from './shape.ts';
 import { type Layout, type Pieces, takeApart } from './styles.ts';
 
@@ -25,7 +25,7 @@ interface Owner {
 }
 
 /** `unknown` gets `undefined` for a name that cannot be decoded. */
-export type Collect = (text: string, plusIsSpace: boolean, unknown: Unknown) => (Sent | null)[];
+export type Collect = (text: string, encoding: Encoding, unknown: Unknown) => (Sent | null)[];
 
 /**
  * An exploded object owns the names of its members and, if it allows additional members, every name without another
@@ -64,9 +64,9 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     return index === undefined || /[[\]]/.test(member) ? null : { index, member: encodeURIComponent(member) };
   }
 
-  function sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: Unknown): void {
+  function sort(pair: string, encoding: Encoding, buckets: readonly Bucket[], unknown: Unknown): void {
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals), plusIsSpace);
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), encoding);
     const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
     if (owner === null) unknown(name);
@@ -74,12 +74,12 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     else buckets[owner.index]!.pairs.push([owner.member, text]);
   }
 
-  return function collect(text, plusIsSpace, unknown) {
+  return function collect(text, encoding, unknown) {
     const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
       const ampersand = text.indexOf('&', at);
       const end = ampersand < 0 ? text.length : ampersand;
-      if (end > at) sort(text.slice(at, end), plusIsSpace, buckets, unknown);
+      if (end > at) sort(text.slice(at, end), encoding, buckets, unknown);
       at = end + 1;
     }
     return buckets.map((bucket, index) => sent(parameters[index]!, bucket));

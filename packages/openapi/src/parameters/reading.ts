@@ -1,4 +1,5 @@
 import { Bag } from '../bag.ts';
+import { decoded } from '../document/source.ts';
 import { refuse } from '../faults.ts';
 import { readingOf, readJsonText } from '../json.ts';
 import { escapeToken, printable } from '../names.ts';
@@ -11,19 +12,15 @@ export interface Reading {
   readonly unlikeInteger?: boolean;
 }
 
-/** `undefined` if the encoding or its UTF-8 is invalid. */
-export function decode(text: string, plusIsSpace: boolean): string | undefined {
-  const plain = plusIsSpace && text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!plain.includes('%')) return plain;
-  try {
-    return decodeURIComponent(plain);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}
-
+/** In a `form`, a space is `+` or `%20`. */
 export type Encoding = 'none' | 'percent' | 'form';
+
+/** `undefined` if the encoding or its UTF-8 is invalid. */
+export function decode(text: string, encoding: Encoding): string | undefined {
+  if (encoding === 'none') return text;
+  const plain = encoding === 'form' && text.includes('+') ? text.replaceAll('+', ' ') : text;
+  return plain.includes('%') ? decoded(plain) : plain;
+}
 
 /** A text becomes a number or boolean if the schema requires one and the text is one. @throws Unreadable */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown {
@@ -39,7 +36,7 @@ export function readDocument(pieces: Pieces, encoding: Encoding, maxDepth: numbe
 }
 
 function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): unknown {
-  const text = encoding === 'none' ? raw : decode(raw, encoding === 'form');
+  const text = decode(raw, encoding);
   if (text === undefined) refuse('must be UTF-8 in valid percent-encoding', 'encoding', pointer);
   return typed(text, shape?.types ?? null);
 }
@@ -50,7 +47,7 @@ const readList = (texts: readonly string[], items: Shape | null, encoding: Encod
 function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape, encoding: Encoding): unknown {
   const grouped = new Map<string, string[]>();
   for (const [rawName, text] of pairs) {
-    const name = encoding === 'none' ? rawName : decode(rawName, encoding === 'form');
+    const name = decode(rawName, encoding);
     if (name === undefined) refuse('must have names in valid percent-encoding', 'encoding');
     const texts = grouped.get(name);
     if (texts) texts.push(text);

@@ -168,5 +168,5 @@ const isUnclear = (filename: string): boolean =>
 /** RFC 8187, which RFC 7578 section 4.2 forbids in forms. .NET adds it to each filename. */
 function decodeExtended(text: string): string | undefined {
   const [, encoded] = /^utf-8''([^']*)$/i.exec(text) ?? [];
-  return encoded === undefined ? undefined : decode(encoded, false);
+  return encoded === undefined ? undefined : decode(encoded, 'percent');
 }

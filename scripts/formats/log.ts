@@ -18,6 +18,7 @@ interface Node {
   readonly id?: Node;
   readonly init?: Node;
   readonly callee?: Node;
+  readonly arguments?: readonly Node[];
   readonly consequent?: Node;
   readonly alternate?: Node;
   readonly key?: Node;
@@ -35,14 +36,15 @@ export function* logLines(): Generator<string> {
   const rows = nodes.find(({ type, id }) => type === 'VariableDeclarator' && id!.name === 'rows')!.init!.properties!;
   for (const { key, value } of rows) {
     const parts = [...nodesBelow(value as Node, functions)];
-    const levels = parts.flatMap(({ callee }) => levelsOf(callee));
-    if (levels.length === 0) continue;
+    const calls = parts.filter(({ callee }) => levelsOf(callee).length > 0);
+    if (calls.length === 0) continue;
+    const levels = calls.flatMap(({ callee }) => levelsOf(callee));
+    const message = calls.map((call) => call.arguments?.[1]?.value).find((value) => value !== undefined);
     const event = nameOf(key!);
     const fields = parts.filter(({ type }) => type === 'ObjectExpression').flatMap(({ properties }) => properties!);
     const named = fields.filter(({ type }) => type === 'ObjectProperty');
-    const message = named.find((field) => nameOf(field.key!) === 'message')?.value as Node | undefined;
-    yield line(`log ${event}`, [...new Set(levels), message !== undefined && JSON.stringify(message.value)]);
-    for (const field of named) if (field.value !== message) yield `log ${event} ${nameOf(field.key!)}`;
+    yield line(`log ${event}`, [...new Set(levels), message !== undefined && JSON.stringify(message)]);
+    for (const field of named) yield `log ${event} ${nameOf(field.key!)}`;
   }
 }
 

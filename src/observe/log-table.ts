@@ -34,9 +34,6 @@ const SPANS_DROPPED = {
   stopped: 'the gateway stopped before the receiver took them',
 } as const;
 
-const CHECK_FAILED =
-  'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path';
-
 /** Outages have a line at their begin and end, none per request. */
 const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
@@ -81,7 +78,10 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'upstream.up': ({ upstream: upstreamName, store, duration, removed }) =>
       info({ upstreamName, store, duration, removed }),
     'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) =>
-      warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }, CHECK_FAILED),
+      warn(
+        { upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) },
+        'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
+      ),
     'upstream.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
     'state.unavailable_at_start': ({ reason, copyAge }) =>

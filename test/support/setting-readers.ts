@@ -28,6 +28,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     'run/build.ts',
     'openapi/contract.ts',
+    'openapi/servers.ts',
     'openapi/operations.ts',
     'openapi/triage.ts',
     'openapi/media/form.ts',

@@ -191,7 +191,7 @@ test('two spellings of one path are one path if no method is in both', () => {
   });
   const found = ['GET', 'PUT', 'HEAD'].map((method) => contract.match(method, '/a/x').operation!);
   expect(found.map(({ path }) => path)).toEqual(['/a/{x}', '/a/{y}', '/a/{z}']);
-  expect(found.map(({ checkParameters }) => checkParameters(['x'], '', [])[0]!.pointer)).toEqual(['/x', '/y', '/z']);
+  expect(found.map((operation) => operation.checkParameters(['x'], '', [])[0]!.pointer)).toEqual(['/x', '/y', '/z']);
   expect(contract.match('POST', '/a/1')).toEqual({ operation: null, allow: ['GET', 'PUT', 'HEAD'] });
   expect(notesOf(contract)).toEqual([
     'is one path with /a/{x}, which has other methods',

@@ -340,11 +340,11 @@ test('the nesting of JSON is bounded by a setting', () => {
   const requestBody = { content: { 'application/json': {} } };
   const parameters = [{ name: 'q', in: 'query', content: { 'application/json': {} } }];
   const contract = load({ '/': { post: { requestBody, parameters, responses: done } } }, {}, { maxDepth: 2 });
-  const { body, checkParameters } = only(contract);
-  expect(short(body!.media('application/json')!.check(bytes('[[[]]]')))).toEqual([
+  const operation = only(contract);
+  expect(short(operation.body!.media('application/json')!.check(bytes('[[[]]]')))).toEqual([
     '/0/0 is nested deeper than 2 levels (at byte 2)',
   ]);
-  expect(short(checkParameters([], 'q=[[[]]]', []))).toEqual(['/q/0/0 is nested deeper than 2 levels']);
+  expect(short(operation.checkParameters([], 'q=[[[]]]', []))).toEqual(['/q/0/0 is nested deeper than 2 levels']);
 });
 
 test('a body says whether it is required and which types it takes', () => {

@@ -34,7 +34,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'keys/keyring.ts this.#lookForImported',
   'main.js process.off',
   'observe/log.ts destination.write',
-  'openapi/media/xml/tree.ts open.pop',
+  'openapi/media/xml/tree.ts this.#open.pop',
   'openapi/schema/evaluated.ts one',
   'run/operating.ts reloader.reload',
   'run/workers/channel.ts this.#answer',

@@ -1,4 +1,4 @@
-import { SaxesParser } from 'saxes';
+import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import { type Rule, Unreadable } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
 import { textOf } from '../../utf8.ts';
@@ -30,15 +30,6 @@ export interface XmlElement extends XmlName {
 
 const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
 
-const elementOf = (name: XmlName, attributes: readonly XmlAttribute[]): XmlElement => ({
-  ...name,
-  attributes,
-  children: [],
-  text: '',
-  pieces: 0,
-  commented: false,
-});
-
 /**
  * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, limited size.
  *
@@ -46,56 +37,74 @@ const elementOf = (name: XmlName, attributes: readonly XmlAttribute[]): XmlEleme
  */
 export function readTree(bytes: Uint8Array): XmlElement {
   const text = textOf(bytes);
-  const parser = new SaxesParser({ xmlns: true });
-  const document = elementOf({ name: '', local: '', uri: '' }, []);
-  const open = [document];
-  let elements = 0;
-  let attributes = 0;
+  const builder = new Builder();
+  builder.parser.write(text).close();
+  return builder.root!;
+}
 
-  function fail(message: string, rule: Rule = 'syntax'): never {
-    const { line, columnIndex } = parser;
+class Builder {
+  readonly parser = new SaxesParser({ xmlns: true });
+  root: XmlElement | null = null;
+  readonly #open: XmlElement[] = [];
+  #elements = 0;
+  #attributes = 0;
+
+  constructor() {
+    const { parser } = this;
+    const fail = (message: string, rule: Rule = 'syntax') => this.#fail(message, rule);
+    // The parser's own message repeats what was sent.
+    parser.on('error', () => fail('is not well-formed XML'));
+    parser.on('xmldecl', ({ version, encoding }) => {
+      if (version !== '1.0') fail('must be XML 1.0');
+      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') fail('must be in UTF-8', 'encoding');
+    });
+    parser.on('doctype', () => fail('must not have a document type declaration'));
+    parser.on('processinginstruction', () => fail('must not have processing instructions'));
+    parser.on('opentagstart', () => {
+      this.#attributes = 0;
+      if (++this.#elements > MAX_ELEMENTS) fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
+      if (this.#open.length === MAX_DEPTH) fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
+    });
+    parser.on('attribute', ({ name, prefix, value }) => {
+      // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0, section 2.3).
+      if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
+        fail('has a namespace that begins or ends with white space');
+      if (++this.#attributes > MAX_ATTRIBUTES) fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
+    });
+    parser.on('opentag', ({ name, local, uri, attributes }) => this.#start({ name, local, uri }, attributes));
+    parser.on('closetag', () => void this.#open.pop());
+    parser.on('text', (text) => this.#text(text));
+    parser.on('cdata', (text) => this.#text(text));
+    parser.on('comment', () => {
+      const element = this.#open.at(-1);
+      if (element) element.commented = true;
+    });
+  }
+
+  #fail(message: string, rule: Rule): never {
+    const { line, columnIndex } = this.parser;
     const limit = rule === 'depth' && { limit: MAX_DEPTH };
-    const place = `(line ${line}, column ${columnIndex + 1})`;
-    throw new Unreadable({ pointer: '', message: `${message} ${place}`, rule, ...limit });
+    throw new Unreadable({
+      pointer: '',
+      message: `${message} (line ${line}, column ${columnIndex + 1})`,
+      rule,
+      ...limit,
+    });
   }
 
-  function add(text: string): void {
-    const element = open.at(-1)!;
+  #start(name: XmlName, attributes: Record<string, SaxesAttributeNS>): void {
+    const own = Object.values(attributes).filter(({ uri }) => uri !== DECLARATIONS);
+    const element = { ...name, attributes: own, children: [], text: '', pieces: 0, commented: false };
+    const parent = this.#open.at(-1);
+    if (parent) parent.children.push(element);
+    else this.root = element;
+    this.#open.push(element);
+  }
+
+  #text(text: string): void {
+    const element = this.#open.at(-1);
+    if (!element || text === '') return;
     element.text += text;
-    if (text !== '') element.pieces++;
+    element.pieces++;
   }
-
-  // The parser's own message repeats what was sent.
-  parser.on('error', () => fail('is not well-formed XML'));
-  parser.on('xmldecl', ({ version, encoding }) => {
-    if (version !== '1.0') fail('must be XML 1.0');
-    if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') fail('must be in UTF-8', 'encoding');
-  });
-  parser.on('doctype', () => fail('must not have a document type declaration'));
-  parser.on('processinginstruction', () => fail('must not have processing instructions'));
-  parser.on('opentagstart', () => {
-    attributes = 0;
-    if (++elements > MAX_ELEMENTS) fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
-    if (open.length > MAX_DEPTH) fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
-  });
-  parser.on('attribute', ({ name, prefix, value }) => {
-    // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0, section 2.3).
-    if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
-      fail('has a namespace that begins or ends with white space');
-    if (++attributes > MAX_ATTRIBUTES) fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
-  });
-  parser.on('opentag', ({ name, local, uri, attributes }) => {
-    const own = Object.values(attributes).filter((attribute) => attribute.uri !== DECLARATIONS);
-    const element = elementOf({ name, local, uri }, own);
-    open.at(-1)!.children.push(element);
-    open.push(element);
-  });
-  parser.on('closetag', () => void open.pop());
-  parser.on('text', add);
-  parser.on('cdata', add);
-  parser.on('comment', () => {
-    open.at(-1)!.commented = true;
-  });
-  parser.write(text).close();
-  return document.children[0]!;
 }

@@ -3,14 +3,17 @@ export function suggest(word: string, known: readonly string[], slips = Number.P
   const most = ({ length }: string) => Math.min(slips, Math.max(1, Math.floor(length / 3)));
   const near = known
     .filter((candidate) => Math.abs(candidate.length - word.length) <= most(candidate))
-    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({
+      candidate,
+      distance: distance(word.toLowerCase(), candidate.toLowerCase(), most(candidate)),
+    }))
     .filter(({ candidate, distance }) => distance <= most(candidate))
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate ?? null;
 }
 
-/** Optimal string alignment. */
-function distance(a: string, b: string): number {
+/** Optimal string alignment; infinity if it is surely more than `most`. */
+function distance(a: string, b: string, most: number): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
@@ -20,6 +23,8 @@ function distance(a: string, b: string): number {
       const swap = swapped ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
       row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, change, swap));
     }
+    // A swap looks two rows back.
+    if (Math.min(...row, ...rows[i - 1]!) > most) return Number.POSITIVE_INFINITY;
     rows.push(row);
   }
   return rows[a.length]![b.length]!;

@@ -74,8 +74,19 @@ export function* deserialize<Fields, Shared>({
     yield;
   }
   const { names, parts: numbers } = definitions;
-  const root = mapSections(frame, (section) => (section instanceof Map ? lazy(section, parts) : section));
-  yield;
+  const sections: (readonly [Json, Members])[] = [];
+  const root = mapSections(frame, (section) => {
+    if (!(section instanceof Map)) return section;
+    const object: Json = {};
+    sections.push([object, section]);
+    return object;
+  });
+  for (const [object, members] of sections) {
+    for (const [name, part] of members) {
+      defineLazily(object, name, () => read(parts, part));
+      yield;
+    }
+  }
   return {
     ...rest,
     operations,
@@ -111,15 +122,11 @@ function read({ bytes, ends }: Parts, part: number): unknown {
   return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
 }
 
-function lazy(members: Members, parts: Parts): Json {
-  const object: Json = {};
-  for (const [name, part] of members) {
-    const get = () => {
-      const value = read(parts, part);
-      Object.defineProperty(object, name, { value, enumerable: true });
-      return value;
-    };
-    Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
-  }
-  return object;
+function defineLazily(object: Json, name: string, read: () => unknown): void {
+  const get = () => {
+    const value = read();
+    Object.defineProperty(object, name, { value, enumerable: true });
+    return value;
+  };
+  Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
 }

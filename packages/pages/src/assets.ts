@@ -20,13 +20,28 @@ const ENTRY = 'browser/main.ts';
 
 /**
  * The modules below `browser/` of a folder, its style sheets `styles/<name>.css` in cascade order, and `others`, which
- * maps served names to places on disk. Stripping types and compressing wait for the first request.
+ * maps served names to places on disk. Read once for each prefix, because every reload of the configuration makes pages
+ * again. Stripping types and compressing wait for the first request.
  */
 export function loadAssets(
   prefix: string,
   folder: string,
   sheets: readonly string[],
   others: Iterable<readonly [name: string, path: string]> = [],
+): Assets {
+  const assets = loaded.get(prefix) ?? readAssets(prefix, folder, sheets, others);
+  loaded.set(prefix, assets);
+  return assets;
+}
+
+/** By prefix. */
+const loaded = new Map<string, Assets>();
+
+function readAssets(
+  prefix: string,
+  folder: string,
+  sheets: readonly string[],
+  others: Iterable<readonly [name: string, path: string]>,
 ): Assets {
   const modules = readdirSync(join(folder, 'browser'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

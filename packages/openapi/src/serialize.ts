@@ -25,7 +25,7 @@ type Members = ReadonlyMap<string, number>;
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions' | 'operations'> {
-  /** `BATCH` each. */
+  /** In batches. */
   readonly operations: readonly Uint8Array[];
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;

@@ -17,11 +17,19 @@ export interface YamlFile {
 
 const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
 
+/** As last read, by name: parsing is most of a reload's blocking work, and usually one file of several has changed. */
+const lastRead = new Map<string, { readonly text: string; readonly file: YamlFile }>();
+
 /** At most 1 MiB. Never throws for the contents; mistakes are in `problems`. */
 export function readYamlFile(file: string, cwd: string): YamlFile {
   const name = nameOfFile(file, cwd);
   try {
-    return parse(readTextFile(file), name);
+    const text = readTextFile(file);
+    const last = lastRead.get(name);
+    if (last?.text === text) return last.file;
+    const read = parse(text, name);
+    lastRead.set(name, { text, file: read });
+    return read;
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
     return unusable(name, [problemOf(name, error.message)]);

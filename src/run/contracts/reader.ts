@@ -1,11 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { serialize } from 'node:v8';
 import { ContractError } from '@storegate/openapi';
+import { writeAnswer } from './pipe.ts';
 import { type Answer, type Order, readContract } from './read.ts';
-
-/** The pipe of starter.ts. */
-const ANSWER_FD = 3;
 
 // The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
@@ -13,7 +9,7 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);
-writeFileSync(ANSWER_FD, serialize(answer()));
+writeAnswer(answer());
 
 function answer(): Answer {
   try {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { arrayBuffer } from 'node:stream/consumers';
 import { parentPort, workerData } from 'node:worker_threads';
+import { receiveAnswer } from './pipe.ts';
 
 export type Arguments = readonly string[];
 
@@ -22,7 +22,7 @@ const reader = spawn(process.execPath, workerData as Arguments, { stdio: ['ignor
 // Without a process an error is thrown next.
 if (reader.pid !== undefined) {
   postMessage({ kind: 'started', pid: reader.pid });
-  const answer = arrayBuffer(reader.stdio[3] as Readable);
+  const answer = receiveAnswer(reader.stdio[3] as Readable);
   reader.on('close', async (code, signal) => {
     const bytes = await answer;
     postMessage({ kind: 'ended', code, signal, bytes }, [bytes]);

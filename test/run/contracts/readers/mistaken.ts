@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { serialize } from 'node:v8';
+import { writeAnswer } from '../../../../src/run/contracts/pipe.ts';
 
-writeFileSync(3, serialize({ kind: 'bug', error: new TypeError('a mistake of ours') }));
+writeAnswer({ kind: 'bug', error: new TypeError('a mistake of ours') });

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning --max-semi-space-size=16
 // @ts-check
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import module from 'node:module';

@@ -11,7 +11,8 @@ import { temporaryFolders } from '../support/temporary.ts';
 const temporary = temporaryFolders();
 let backend: string;
 let status = 200;
-const server = createServer((_request, response) => response.writeHead(status).end('{}'));
+// A kept connection could close just when the next command uses it.
+const server = createServer((_request, response) => response.writeHead(status, { Connection: 'close' }).end('{}'));
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   backend = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -161,10 +161,11 @@ describe('connections of a failed backend', () => {
     const dead = new Set<unknown>();
     let isDead = true;
     const one = await store((socket, request) => {
-      if (isDead) dead.add(socket);
+      // Not before both requests wait: they would be refused.
+      if (isDead && (one.asked.length === 2 || !request.startsWith('GET /health '))) dead.add(socket);
       if (!dead.has(socket)) answers()(socket, request);
     });
-    const checks = 'healthChecks: { path: /health, interval: 100ms, timeout: 100ms, unhealthyThreshold: 2 }';
+    const checks = 'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
     await start(
       `upstream: { url: "${one.url}", connections: 2, headersTimeout: 5m, ejection: { probeInterval: 50ms }, ${checks} }`,
     );

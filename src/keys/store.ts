@@ -22,7 +22,6 @@ export interface KeyStore {
    * be empty.
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
-  list(): MaybePromise<KeyRecord[]>;
   /** Cheap for any number of keys. */
   isEmpty(): MaybePromise<boolean>;
   /** Throws IdempotencyConflict first, and KeyTaken if another key has the id or the hash. */
@@ -41,6 +40,15 @@ export interface KeyStore {
   hasImported(): MaybePromise<boolean>;
   /** No hash: any key may have changed. Returns a function that stops this. */
   watch(changed: (hash?: string) => void): () => void;
+}
+
+/** Keys by plan, without revoked ones. */
+export async function countKeys(keys: Pick<KeyStore, 'read'>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const batch of keys.read()) {
+    for (const { plan, revokedAt } of batch) if (revokedAt === null) counts.set(plan, (counts.get(plan) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Time in Unix milliseconds. */

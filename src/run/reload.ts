@@ -16,7 +16,7 @@ import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { Outage } from '../errors/outage.ts';
-import type { KeyStore } from '../keys/store.ts';
+import { countKeys, type KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
@@ -168,16 +168,14 @@ export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operation
 
 /** Requests of its keys would be refused. */
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
-  // Usually no plan is removed.
-  if ([...before.keys()].every((plan) => plans.has(plan))) return;
-  const orphans = (await keys.list()).filter(({ plan, revokedAt }) => revokedAt === null && !plans.has(plan));
-  if (orphans.length === 0) return;
-  const lost = [...Map.groupBy(orphans, ({ plan }) => plan)];
-  throw new ReloadRefused(
-    lost.map(
-      ([plan, { length }]) => `plan ${plan} is missing, and ${length} ${length === 1 ? 'key has' : 'keys have'} it`,
-    ),
-  );
+  const lost = [...before.keys()].filter((plan) => !plans.has(plan));
+  if (lost.length === 0) return;
+  const counts = await countKeys(keys);
+  const used = lost.flatMap((plan) => {
+    const count = counts.get(plan) ?? 0;
+    return count === 0 ? [] : [`plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`];
+  });
+  if (used.length > 0) throw new ReloadRefused(used);
 }
 
 const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });

@@ -8,13 +8,16 @@ import { Outage } from '../../src/errors/outage.ts';
 
 const { plans } = loadConfig({ env: {}, cwd: process.cwd() });
 
-function operations(list: () => Promise<never>) {
-  const context = { plans: () => plans, keys: { list } } as unknown as AdminContext;
+function operations(error: Error) {
+  const read = () => {
+    throw error;
+  };
+  const context = { plans: () => plans, keys: { read } } as unknown as AdminContext;
   return planOperations(context, null as unknown as Change);
 }
 
 test('plans are shown while the state is down, without the number of their keys', async () => {
-  const { listPlans, getPlan } = operations(() => Promise.reject(new Outage('state_unavailable')));
+  const { listPlans, getPlan } = operations(new Outage('state_unavailable'));
   const { body } = await listPlans();
   const free = expect.objectContaining({ name: 'free', limits: '60/minute,1000/day', keys: null });
   expect(body.plans).toContainEqual(free);
@@ -22,6 +25,6 @@ test('plans are shown while the state is down, without the number of their keys'
 });
 
 test('a bug is not an outage', async () => {
-  const { listPlans } = operations(() => Promise.reject(new TypeError('broken')));
+  const { listPlans } = operations(new TypeError('broken'));
   await expect(listPlans()).rejects.toThrow('broken');
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { RedisError } from '../../src/state/redis/error.ts';
 import { freePort } from '../support/free-port.ts';
+import { allKeys } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -116,7 +117,7 @@ test('a user with the rights that the manual lists is enough', async () => {
   expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe('admitted');
   await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
-  expect(await gateway.keys.list()).toEqual([]);
+  expect(await allKeys(gateway.keys)).toEqual([]);
 });
 
 test('an eviction policy that may drop bans is warned about by name', async () => {

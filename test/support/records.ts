@@ -70,3 +70,8 @@ export async function outcomes(changes: readonly (() => unknown)[]): Promise<unk
   const results = await Promise.allSettled(changes.map(async (change) => await change()));
   return results.map((result) => (result.status === 'rejected' ? result.reason : null));
 }
+
+/** Oldest first. */
+export async function allKeys(keys: Pick<KeyStore, 'read'>): Promise<KeyRecord[]> {
+  return (await Array.fromAsync(keys.read())).flat();
+}

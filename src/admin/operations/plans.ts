@@ -3,6 +3,7 @@ import type { PlanDraft, PlanSimulation } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
 import { unlessOutage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
+import { countKeys } from '../../keys/store.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
@@ -17,16 +18,11 @@ import { escalationView, planOptions, planView } from '../view.ts';
 const TRIES = 20;
 
 export function planOperations(context: AdminContext, change: Change) {
-  async function usable(): Promise<KeyRecord[]> {
-    return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
-  }
+  /** Of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay available. */
+  const countsIfKnown = () => unlessOutage(() => countKeys(context.keys), null);
 
-  /** `null`: the state is down. Plans are in a file and stay available. */
-  const usableIfKnown = () => unlessOutage(usable, null);
-
-  function shown(plan: Plan, known: readonly KeyRecord[] | null) {
-    const keys = known?.filter((key) => key.plan === plan.name).length ?? null;
-    return { name: plan.name, ...planView(plan), keys };
+  function shown(plan: Plan, counts: ReadonlyMap<string, number> | null) {
+    return { name: plan.name, ...planView(plan), keys: counts && (counts.get(plan.name) ?? 0) };
   }
 
   /** The plan of the task in the text `old` of the plans file. */
@@ -35,7 +31,7 @@ export function planOperations(context: AdminContext, change: Change) {
     const plan = changedPlan(name, checkPlans(old).plans.get(name), body as PlanDraft);
     const text = withPlan(old, plan);
     const planned = checkPlans(text);
-    const keys = (await usable()).filter((key) => key.plan === name && !sameLimits(key, context.plans(), planned));
+    const keys = await affectedKeys(context, name, planned);
     return { plan, text, planned, keys, simulation: await simulationOf(context, name, planned, keys) };
   }
 
@@ -70,9 +66,9 @@ export function planOperations(context: AdminContext, change: Change) {
   return {
     listPlans: async () => {
       const { plans, publicPlan, escalation } = context.plans();
-      const keys = await usableIfKnown();
+      const counts = await countsIfKnown();
       return ok({
-        plans: [...plans.values()].map((plan) => shown(plan, keys)),
+        plans: [...plans.values()].map((plan) => shown(plan, counts)),
         public: publicPlan ? [shown(publicPlan, null)] : [],
         bans: escalation && escalationView(escalation),
       });
@@ -80,7 +76,7 @@ export function planOperations(context: AdminContext, change: Change) {
     getPlan: async ({ path }) => {
       const { plans } = context.plans();
       const plan = plans.get(path.plan!);
-      if (plan) return ok(shown(plan, await usableIfKnown()));
+      if (plan) return ok(shown(plan, await countsIfKnown()));
       throw new AdminError(
         'not_found',
         `The plan ${JSON.stringify(path.plan)} does not exist; plans: ${[...plans.keys()].join(', ')}.`,
@@ -94,6 +90,16 @@ export function planOperations(context: AdminContext, change: Change) {
     // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   } satisfies Partial<AdminOperations>;
+}
+
+/** Usable keys of a plan whose limits would change. */
+async function affectedKeys({ keys, plans }: AdminContext, plan: string, planned: Plans): Promise<KeyRecord[]> {
+  const affected = [];
+  for await (const batch of keys.read()) {
+    for (const key of batch)
+      if (key.plan === plan && key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
+  }
+  return affected;
 }
 
 async function simulationOf(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {

@@ -55,7 +55,6 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     get,
     findMany: (hashes) => hashes.map(find),
     read,
-    list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: () => any.get() === undefined,
     add: (record, note) => change(note, () => addInside(record)),
     addMany: (records, note) => change(note, () => records.forEach(addInside)),

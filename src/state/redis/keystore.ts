@@ -83,7 +83,6 @@ export function keysInRedis(
     get: async (id) => (await keyWithId(redis, id))?.record ?? null,
     findMany: (hashes) => keysAt(redis, hashes),
     read,
-    list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: async () => (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note) => add([record], note),
     addMany: add,

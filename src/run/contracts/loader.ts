@@ -86,7 +86,7 @@ export class ContractLoader {
 
   async #ask(order: Order): Promise<Answer> {
     this.#ended.signal.throwIfAborted();
-    // Threads of the garbage collector would compete with requests: the reader lowers the priority of its own only.
+    // The reader lowers the priority of its main thread only: V8's other threads would compete with requests.
     const flags = [...process.execArgv, '--single-threaded-gc'];
     const args: Arguments = [...flags, this.#reader, JSON.stringify(order)];
     let pid: number | undefined;

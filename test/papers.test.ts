@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configuration } from '../scripts/docs/configuration.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
+import { BLOCK, FIGURES, withFigures } from '../scripts/docs/figures.ts';
 import { metrics } from '../scripts/docs/metrics.ts';
 import { webhooks } from '../scripts/docs/webhooks.ts';
 import { adminTypes } from '../scripts/generate.ts';
@@ -60,6 +61,18 @@ describe('the papers', () => {
   test('docs/webhooks.md matches its head and the schema of events (npm run docs writes it)', () => {
     expect(read('docs/webhooks.md')).toBe(webhooks());
   });
+
+  test.each(Object.keys(FIGURES))('%s has the figures of bench/RESULTS.md (npm run docs writes them)', (file) => {
+    expect(read(file)).toBe(withFigures(file));
+  });
+
+  test.each(['README.md', 'docs/performance.md', 'docs/scaling.md'])(
+    '%s has no measured figure outside its generated blocks',
+    (file) => {
+      const measured = /\d (?:µs|ms|s of CPU|bytes|[KMG]i?B|×)|[\d,]{5,} (?:\w+ )*per second/g;
+      expect(read(file).replace(BLOCK, '').match(measured)).toBeNull();
+    },
+  );
 
   test('the types of the admin API match its contract (npm run generate writes them)', () => {
     expect(read('packages/console/src/admin-api.ts')).toBe(adminTypes());

@@ -1,5 +1,6 @@
 import { mayBeInFile, variablesOf } from '../../src/config/environment.ts';
 import { flatten, type Schema, schemaOf } from '../../src/config/schema/schema.ts';
+import { tableRow } from './markdown.ts';
 
 /** A schema with the keywords that only people read. */
 interface Described extends Schema {
@@ -70,7 +71,7 @@ Every change is applied by a reload. A reload that removes a plan which keys sti
 | setting | type | default | description |
 |---|---|---|---|
 ${rowsOf(schemaOf('plans'), schemaOf('plans'), '')
-  .map((row) => line([nameOf(row), typeOf(row), initialOf(row), textOf(row)]))
+  .map((row) => tableRow([nameOf(row), typeOf(row), initialOf(row), textOf(row)]))
   .join('\n')}
 `;
 }
@@ -86,12 +87,10 @@ function sectionsOf(): string[] {
 
 ${introduction && `${introduction}\n\n`}| setting | type | default | restart | description |
 |---|---|---|---|---|
-${(hasIntroduction ? inner : [first!, ...inner]).map((row) => line([nameOf(row), typeOf(row), initialOf(row), restartOf(row), textOf(row)])).join('\n')}
+${(hasIntroduction ? inner : [first!, ...inner]).map((row) => tableRow([nameOf(row), typeOf(row), initialOf(row), restartOf(row), textOf(row)])).join('\n')}
 `;
   });
 }
-
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** Where the settings of a definition stand that several sections share, so that they are listed once. */
 type Seen = Map<string, string>;

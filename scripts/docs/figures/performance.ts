@@ -1,0 +1,107 @@
+import { figureTable, tableRow } from '../markdown.ts';
+import type { Results } from '../results.ts';
+import {
+  type Blocks,
+  cpuOf,
+  EMBEDDED,
+  EXPRESS,
+  GET,
+  IN_REDIS,
+  LUA,
+  NGINX,
+  POST,
+  perSecond,
+  REDIS,
+  REFUSED,
+  REPEATED,
+  runOf,
+  UNKNOWN,
+} from './block.ts';
+
+export const performance: Blocks = { summary, peers, costs, capacity };
+
+const LATENCY = 'Latency at 500 evenly paced GETs a second';
+
+function summary(results: Results): string {
+  const cpu = (target: string) => results.cell(GET, target, 'CPU µs');
+  const times = (target: string) => results.cell(GET, target, '×');
+  return `A forwarded GET costs ${cpu(EMBEDDED)} µs of CPU with the embedded state and
+${cpu(REDIS)} µs with Redis, ${times(EMBEDDED)} and ${times(REDIS)} times as much as nginx as a
+bare proxy. nginx with keys and limits in Lua and Redis needs ${cpu(LUA)} µs, the usual Express
+stack with the same checks ${cpu(EXPRESS)} µs.`;
+}
+
+const PEERS = [LUA, EMBEDDED, REDIS, EXPRESS];
+/** NGINX and PEERS, as the table of latencies calls them. */
+const LATENCIES = ['nginx', 'nginx-lua-redis', 'storegate', 'storegate-redis', 'usual'];
+
+function peers(results: Results): string {
+  const costs = (work: string) => PEERS.map((target) => costOf(results, work, target));
+  const added = LATENCIES.map((target) => `${results.cell(LATENCY, target, 'added p50')} ms`);
+  const refused = `${costOf(results, REFUSED, 'nginx limit_req')} (\`limit_req\`)`;
+  const [connections] = results.match('Comparison', /(\d+) connections\./);
+  const [node] = results.match('Comparison', /Versions: (node [\d.]+)/);
+  const rows = [
+    ['GET, admitted', costOf(results, GET, NGINX), ...costs(GET)],
+    ['POST, 200 bytes of JSON', costOf(results, POST, NGINX), ...costs(POST)],
+    ['429 or 403', refused, ...costs(REFUSED)],
+    ['401', '–', ...costs(UNKNOWN)],
+    ['added latency, p50', ...added],
+  ];
+  return `${figureTable(['CPU per request', 'nginx', ...PEERS], rows)}
+
+${runOf(results)}, ${node}, one core for each proxy, ${connections} connections.
+*+* is CPU of Redis. nginx + Lua checks no body.`;
+}
+
+/** CPU of the gateway and of Redis, such as `29.9 + 3.1 µs`. */
+function costOf(results: Results, work: string, target: string): string {
+  const redis = Number(results.cell(work, target, 'Redis µs'));
+  const gateway = cpuOf(results, work, target).toFixed(1);
+  return redis === 0 ? `${gateway} µs` : `${gateway} + ${redis.toFixed(1)} µs`;
+}
+
+function costs(results: Results): string {
+  const logged = cpuOf(results, GET, `${EMBEDDED}, access log`) - cpuOf(results, GET, EMBEDDED);
+  const checks = results.numbers('Large bodies', 'parse and check');
+  const [neighbour] = results.match(REPEATED, /8 connections with 0\.7 MB .*? \| p99 ([\d.]+) ms/);
+  const [connections, target, upstream] = results.match(
+    REPEATED,
+    /mounts, (\d+) connections \| with a `target` (\d+) µs .* `upstream` (\d+) µs/,
+  );
+  return `- A line of the access log costs ${logged.toFixed(1)} µs.
+${tls(results)}
+- Checking 1 MiB of JSON takes ${Math.min(...checks)} to ${Math.max(...checks)} ms. Large bodies are
+  parsed and checked in turns: another client beside 8 connections with 0.7 MB each had a
+  p99 of ${neighbour} ms. Keep \`x-max-body-bytes\` small.
+- A mount with a \`target\` costs ${target} µs on ${connections} connections, a mount with an
+  \`upstream\` ${upstream} µs.`;
+}
+
+function tls(results: Results): string {
+  const kept = results.match(REPEATED, /kept connection \| (\d+) µs of CPU in place of (\d+)/);
+  const opened = results.match(REPEATED, /per request \| (\d+) µs.*; (\d+) µs without TLS/);
+  const [perRequest, perConnection] = [kept, opened].map(([secure, plain]) => {
+    return Number(secure) - Number(plain);
+  });
+  return `- TLS costs ${perRequest} µs per request on kept connections, and ${perConnection} µs
+  per new connection. Clients should keep connections open.`;
+}
+
+function capacity(results: Results): string {
+  const carried = (target: string) => perSecond(cpuOf(results, GET, target));
+  const [ready] = results.match(REPEATED, /(\d+ MiB) when ready/);
+  const [million] = results.match(REPEATED, /a million keys in an hour.* to (\d+ MiB)/);
+  const [subject] = results.match('A million subjects', /(\d+ bytes) per active subject/);
+  const [active, stored] = results.match(IN_REDIS, /takes (\d+ bytes) in Redis, a key (\d+ bytes)/);
+  const gets = `${carried(EMBEDDED)} admitted GETs per second, ${carried(REDIS)} with Redis`;
+  const sizes = `${active} per active key, ${stored} per stored key`;
+  const rows = [
+    ['CPU', `a core carries ${gets}; at 70 % add workers (\`workers\`, with Redis) or gateways`],
+    ['memory', `${ready} when ready, ${million} with a million keys in an hour (embedded state)`],
+    ['memory for counters', `${subject} per active key (embedded state)`],
+    ['memory for bodies', '`http.bodyBudget`, and as much again for responses to slow clients'],
+    ['Redis', `[CPU by admissions per call](scaling.md#find-the-limit-of-redis); ${sizes}`],
+  ];
+  return ['| resource | need |', '|---|---|', ...rows.map(tableRow)].join('\n');
+}

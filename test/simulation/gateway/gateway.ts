@@ -1,0 +1,137 @@
+import type { Task } from '../../../src/admin/call.ts';
+import type { Config } from '../../../src/config/config.ts';
+import type { Plans } from '../../../src/limits/plans.ts';
+import type { Event } from '../../../src/observe/events.ts';
+import { type Machine, Process } from '../world/machine.ts';
+import type { World } from '../world/world.ts';
+import { openProcess, type Running } from './process.ts';
+import type { Answer, Request } from './traffic.ts';
+
+/** Milliseconds from a client to a gateway, one way. */
+const CLIENT_DELAY = 0.3;
+
+/** An answer and its true times; `status` 0: the connection ended without a response. */
+export interface Answered extends Answer {
+  readonly gateway: string;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
+
+const NOTHING: Answer = { status: 0, code: null, retryAfter: null, admission: null, subject: null };
+
+type Operations = Running['operations'];
+
+/** A gateway on a machine, through all its processes: it is started, killed, stopped and started again. */
+export class Gateway {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly #world: World;
+  readonly #configOf: () => Config;
+  readonly #heard: (gateway: Gateway, event: Event) => void;
+  #starts = 0;
+  #requests = 0;
+  process: Process | null = null;
+  running: Running | null = null;
+  /** Requests without an answer yet. */
+  open = 0;
+
+  constructor(
+    world: World,
+    machine: Machine,
+    configOf: () => Config,
+    heard: (gateway: Gateway, event: Event) => void = () => {},
+  ) {
+    this.#world = world;
+    this.machine = machine;
+    this.name = machine.name;
+    this.#configOf = configOf;
+    this.#heard = heard;
+  }
+
+  get isRunning(): boolean {
+    return this.running !== null;
+  }
+
+  /** Rejects if the gateway does not start. */
+  async start(): Promise<void> {
+    const world = this.#world;
+    const process = new Process(`${this.name}/${++this.#starts}`, this.machine, world.now);
+    this.process = process;
+    const parts = { name: process.name, config: this.#configOf(), heard: (event: Event) => this.#heard(this, event) };
+    const running = await world.as(process, () => openProcess(parts));
+    if (process.isAlive) this.running = running;
+  }
+
+  /** `kill -9`: what was written stays. */
+  kill(): void {
+    this.process?.kill();
+    this.process = null;
+    this.running = null;
+  }
+
+  /** SIGSTOP, or with `isMachine` a suspended machine, whose monotonic clock does not run either. */
+  stop(): void {
+    if (this.process) this.process.isStopped = true;
+  }
+
+  resume(): void {
+    if (this.process?.isStopped) this.#world.resume(this.process);
+  }
+
+  /** A clean stop. */
+  async end(): Promise<void> {
+    const { process, running } = this;
+    if (!process || !running) return;
+    this.running = null;
+    await this.#world.as(process, () => running.close());
+    this.kill();
+  }
+
+  usePlans(plans: Plans): void {
+    const { process, running } = this;
+    if (process && running) this.#world.as(process, () => running.usePlans(plans));
+  }
+
+  /** Sends a request; resolves with its answer, or with status 0. */
+  send(request: Request): Promise<Answered> {
+    const world = this.#world;
+    const { process, running } = this;
+    const sentAt = world.now;
+    return new Promise((resolve) => {
+      this.open++;
+      const end = (answer: Answer) => {
+        this.open--;
+        resolve({ ...answer, gateway: this.name, sentAt, answeredAt: world.now });
+      };
+      if (!process || !running) {
+        world.packet(CLIENT_DELAY, null, () => end(NOTHING));
+        return;
+      }
+      const forget = process.whenEnded(() => world.packet(CLIENT_DELAY, null, () => end(NOTHING)));
+      const answered = (answer: Answer) => {
+        forget();
+        world.packet(CLIENT_DELAY, null, () => end(answer));
+      };
+      const work = () => void running.traffic.handle(request, answered).catch((error) => world.fail(error));
+      world.packet(CLIENT_DELAY, process, work);
+    });
+  }
+
+  /** A call of the admin API. Rejects as the operation does. */
+  operate<Name extends keyof Operations>(name: Name, given: Partial<Task> = {}): ReturnType<Operations[Name]> {
+    const { process, running } = this;
+    if (!process || !running) return Promise.reject(new Error(`${this.name} does not run`)) as never;
+    const task: Task = {
+      ...{ actor: 'operator', reason: null, idempotent: null, path: {}, query: {}, body: {} },
+      ...{ requestId: `${this.name}-${++this.#requests}`, now: Math.floor(this.machine.wallAt(this.#world.now)) },
+      ...given,
+    };
+    const run = running.operations[name] as (task: Task) => ReturnType<Operations[Name]>;
+    return this.#world.as(process, () => run(task));
+  }
+
+  /** Runs `work` as code of this gateway. */
+  within<T>(work: (running: Running) => T): T {
+    return this.#world.as(this.process, () => work(this.running!));
+  }
+}

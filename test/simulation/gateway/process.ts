@@ -1,0 +1,148 @@
+import type { Task } from '../../../src/admin/call.ts';
+import { createChanges } from '../../../src/admin/change.ts';
+import type { AdminContext } from '../../../src/admin/context.ts';
+import { lastDay } from '../../../src/admin/last-day.ts';
+import { auditOperations } from '../../../src/admin/operations/audit.ts';
+import { banOperations } from '../../../src/admin/operations/bans.ts';
+import { keyOperations } from '../../../src/admin/operations/keys.ts';
+import { trafficOperations } from '../../../src/admin/operations/traffic.ts';
+import { usageOperations } from '../../../src/admin/operations/usage.ts';
+import { AddressSubjects } from '../../../src/callers/address-subjects.ts';
+import { createGuard } from '../../../src/callers/guard.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { Keyring } from '../../../src/keys/keyring.ts';
+import { LastUseTracker } from '../../../src/keys/last-use-tracker.ts';
+import type { Plans } from '../../../src/limits/plans.ts';
+import { type Event, type Observe, toAll } from '../../../src/observe/events.ts';
+import { History } from '../../../src/observe/history/history.ts';
+import { Recorder } from '../../../src/observe/history/recorder.ts';
+import { Peaks } from '../../../src/observe/peaks/peaks.ts';
+import {
+  answerOf,
+  type GatewaySources,
+  isQuery,
+  type ProcessSources,
+  partOf,
+} from '../../../src/observe/peers/queries.ts';
+import { sharedClock } from '../../../src/observe/shared-clock.ts';
+import { Top } from '../../../src/observe/top/top.ts';
+import { CountedSince } from '../../../src/run/counted-since.ts';
+import { ProcessHealth } from '../../../src/run/process-health.ts';
+import { GatewayWebhooks } from '../../../src/run/webhooks.ts';
+import { BanRecorder } from '../../../src/state/ban-recorder.ts';
+import { openEmbedded } from '../../../src/state/embedded/open.ts';
+import { storeHistory } from '../../../src/state/history/folder.ts';
+import { openRedis } from '../../../src/state/redis/open.ts';
+import { SCOPED } from './operations.ts';
+import { Traffic } from './traffic.ts';
+
+export interface RunningParts {
+  readonly name: string;
+  readonly config: Config;
+  readonly heard: Observe;
+}
+
+/**
+ * A gateway of one process, put together as run/ does, without listeners, contract and backends. Rejects if its state
+ * cannot be opened.
+ */
+export async function openProcess({ name, config, heard }: RunningParts) {
+  const clock = Date.now;
+  const webhooks = new GatewayWebhooks(config);
+  const history = new History();
+  let stored: ReturnType<typeof storeHistory> = null;
+  const moment = sharedClock(clock);
+  const health = new ProcessHealth();
+  const top = new Top(moment.clock);
+  const peaks = new Peaks(moment.clock);
+  const recorder = new Recorder(moment.clock, (minute) => stored?.mark(history.add(minute)));
+  const listeners = [health.observe, top.observe, peaks.observe, recorder.observe, ...webhooks.listeners, heard];
+  const observe = moment.of(toAll(...listeners));
+  const storage =
+    config.redis === null
+      ? openEmbedded(config.data, { clock, audit: config.audit, observe })
+      : await openRedis(config.redis, { observe, audit: config.audit, folder: config.data });
+  stored = storeHistory(config.data, history, (error) => observe({ type: 'state.warning', warning: String(error) }));
+  recorder.watch();
+  let plans: Plans = { ...config.plans, scoped: SCOPED };
+  const keyring = new Keyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
+  const uses = new LastUseTracker(storage.uses, {
+    clock,
+    failed: (error) => observe({ type: 'last_used.write_failed', error }),
+    onFirstUse: (keyId, at) => observe({ type: 'key.first_used', keyId, at }),
+  });
+  const bans = new BanRecorder({
+    log: storage.banLog,
+    reportsLateBans: storage.onBan !== undefined,
+    clock,
+    dropped: (count) => observe({ type: 'ban_log.dropped', count }),
+    failed: (error) => observe({ type: 'bug', id: 'bans', error }),
+    begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),
+  });
+  storage.onBan?.((ban) => bans.begun(ban));
+  const guard = createGuard(config.http.authFailureLimit);
+  const subjects = new AddressSubjects(clock);
+  const { state } = storage;
+  const settings = { ...config, plans };
+  const traffic = new Traffic({ config: settings, state, keyring, guard, bans, uses, subjects, observe, clock });
+  const windowsSince = new CountedSince(plans, clock);
+  const processSources = { top, peaks, recorder } as unknown as ProcessSources;
+  const sources = { history, windowsSince } as unknown as GatewaySources;
+  const ask = async (question: string, argument: unknown) => ({
+    parts: [partOf(processSources, question, argument)],
+    missing: 0,
+  });
+  const peers = storage.join(
+    { name, answer: (query, argument) => (isQuery(query) ? answerOf(query, argument, sources, ask) : null) },
+    (error) => observe({ type: 'bug', id: 'peers', error }),
+  );
+  await webhooks.open({ config, gateway: name, records: storage, outbox: storage.outbox, clock }, observe);
+  const context = {
+    ...{ keys: storage.keys, auditLog: storage.auditLog, banLog: storage.banLog, tokens: storage.tokens },
+    ...{ lastKnown: storage.lastKnown, uses, clock },
+    state: () => state,
+    peers: () => peers,
+    config: () => ({ ...config, plans }),
+    plans: () => plans,
+    scoped: () => SCOPED,
+  } as unknown as AdminContext;
+  const changes = createChanges(storage.auditLog);
+  const { change } = changes;
+  const operations = {
+    ...keyOperations(context, change),
+    ...banOperations(context, change),
+    ...usageOperations(context, change),
+    ...auditOperations(context),
+    ...trafficOperations(context),
+  };
+  return {
+    ...{ traffic, operations, observe, storage, keyring, peers, history, webhooks },
+    /** What `plans simulate` shows of the last day for windows of the plan `name`. */
+    async lastDay(name: string, planned: Plans) {
+      const records = (await Array.fromAsync(storage.keys.read())).flat();
+      return await lastDay(context, clock(), name, { ...planned, scoped: SCOPED }, records);
+    },
+    usePlans(changed: Plans): void {
+      plans = { ...changed, scoped: SCOPED };
+      keyring.usePlans(plans);
+      traffic.usePlans(plans);
+      windowsSince.use(plans);
+    },
+    /** As `letGo` in run/gateway.ts. */
+    async close(): Promise<void> {
+      await changes.close();
+      await peers.close();
+      keyring.close();
+      await bans.close();
+      await uses.close();
+      recorder.close();
+      await stored?.close();
+      await webhooks.close();
+      await storage.close();
+    },
+  };
+}
+
+export type Running = Awaited<ReturnType<typeof openProcess>>;
+
+export type { Event, Task };

@@ -1,0 +1,124 @@
+import type { AddressSubjects } from '../../../src/callers/address-subjects.ts';
+import type { Guard } from '../../../src/callers/guard.ts';
+import { USUAL_CARRIERS } from '../../../src/common/carriers.ts';
+import type { Config } from '../../../src/config/config.ts';
+import type { Contract } from '../../../src/config/contract/contract.ts';
+import { Outage } from '../../../src/errors/outage.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
+import { createAdmit } from '../../../src/gateway/stages/admit.ts';
+import { createAnonymous } from '../../../src/gateway/stages/anonymous.ts';
+import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
+import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
+import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
+import type { Call } from '../../../src/gateway/wire/call.ts';
+import { FieldNames } from '../../../src/gateway/wire/fields.ts';
+import { isAnonymous } from '../../../src/keys/key.ts';
+import type { Keyring } from '../../../src/keys/keyring.ts';
+import type { LastUseTracker } from '../../../src/keys/last-use-tracker.ts';
+import type { Admission } from '../../../src/limits/admission.ts';
+import type { Plans } from '../../../src/limits/plans.ts';
+import type { Observe } from '../../../src/observe/events.ts';
+import type { BanRecorder } from '../../../src/state/ban-recorder.ts';
+import type { State } from '../../../src/state/state.ts';
+import { SimulatedCall } from './call.ts';
+import { OPERATIONS, type OperationName, SCOPED } from './operations.ts';
+
+export interface Request {
+  readonly operation: OperationName;
+  /** `null`: without a key. */
+  readonly secret: string | null;
+  readonly address: string;
+  /** Milliseconds until the backend has responded. */
+  readonly backend: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly code: string | null;
+  /** Seconds, as sent. */
+  readonly retryAfter: number | null;
+  readonly admission: Admission | null;
+  readonly subject: string | null;
+}
+
+export interface TrafficParts {
+  readonly config: Config;
+  readonly state: State;
+  readonly keyring: Keyring;
+  readonly guard: Guard;
+  readonly bans: BanRecorder;
+  readonly uses: LastUseTracker;
+  readonly subjects: AddressSubjects;
+  readonly observe: Observe;
+  readonly clock: () => number;
+}
+
+/** The contract as far as keyless clients need it. */
+const CONTRACT = {
+  windows: SCOPED,
+  operations: Object.values(OPERATIONS),
+  match: (_method: string, path: string) => ({ operation: OPERATIONS[path.slice(1) as OperationName] }),
+} as unknown as Contract;
+
+/** The way of a request from its key to its admission, of the real stages; the backend is a pause. */
+export class Traffic {
+  readonly flights = new Flights();
+  readonly #parts: TrafficParts;
+  readonly #guard: ReturnType<typeof createRequestGuard>;
+  #authenticate!: ReturnType<typeof createAuthenticate>;
+  #admit!: ReturnType<typeof createAdmit>;
+
+  constructor(parts: TrafficParts) {
+    this.#parts = parts;
+    const { config, observe } = parts;
+    const names = new FieldNames({ strip: [] });
+    this.#guard = createRequestGuard({ config: config.http, observe, report: () => [], names, beginSpan: null });
+    this.usePlans(config.plans);
+  }
+
+  /** As a reload builds another pipeline. */
+  usePlans(plans: Plans): void {
+    const { state, bans, observe, keyring, guard, clock, subjects } = this.#parts;
+    const anonymous = createAnonymous({ contract: CONTRACT, plan: plans.publicPlan ?? null, subjects });
+    this.#authenticate = createAuthenticate({ keyring, guard, clock, carriers: USUAL_CARRIERS, anonymous });
+    const admit = createAdmit({ state, bans, observe });
+    this.#admit = createInFlight({ plans, flights: this.flights, state, admit });
+  }
+
+  /** Calls `answered` once, unless the process ends before. */
+  async handle({ operation, secret, address, backend }: Request, answered: (answer: Answer) => void): Promise<void> {
+    const call = new SimulatedCall(`/${operation}`, address, secret);
+    const exchange = this.#guard.open(call as unknown as Call);
+    const refusal = await this.#pass(exchange, operation);
+    if (refusal === null) await new Promise((resolve) => setTimeout(resolve, backend));
+    const status = refusal?.status ?? 200;
+    exchange.code = refusal?.code ?? null;
+    const { admission, client } = exchange;
+    call.finish(status);
+    const retryAfter = secondsIn(refusal?.headers ?? []);
+    answered({ status, code: refusal?.code ?? null, retryAfter, admission, subject: client?.subject ?? null });
+  }
+
+  /** `null`: admitted. An outage is a refusal with the status of its code. */
+  async #pass(exchange: Exchange, name: OperationName): Promise<Refusal | null> {
+    try {
+      const target = this.#guard.enter(exchange);
+      const known = await this.#authenticate(exchange, target);
+      if (known instanceof Refusal) return known;
+      exchange.route = name;
+      if (!isAnonymous(known)) this.#parts.uses.note(known.keyId);
+      const { cost, scopes } = OPERATIONS[name];
+      const admitted = await this.#admit(exchange, known, cost, scopes);
+      return admitted instanceof Refusal ? admitted : null;
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+      return new Refusal(error.code, { headers: error.headers });
+    }
+  }
+}
+
+function secondsIn(headers: readonly string[]): number | null {
+  const at = headers.indexOf('Retry-After');
+  return at < 0 ? null : Number(headers[at + 1]);
+}

@@ -1,0 +1,165 @@
+import type { Counters } from '../../../src/limits/counters.ts';
+
+/** Counters of a subject, and the last reconciliation of each gateway. */
+export interface StoredCounters extends Counters {
+  readonly marks: Map<string, number>;
+  /** Whether cells, or a strike state, are stored: Redis has neither after a lift. */
+  hasCells: boolean;
+}
+
+export type Value =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'list'; readonly items: string[] }
+  | { readonly type: 'hash'; readonly fields: Map<string, string> }
+  | { readonly type: 'sorted'; readonly scores: Map<string, number> }
+  | { readonly type: 'counters'; readonly counters: StoredCounters };
+
+type OfType<T extends Value['type']> = Extract<Value, { readonly type: T }>;
+
+interface Stored {
+  readonly value: Value;
+  /** Unix milliseconds by the clock of Redis; Infinity: never. */
+  expiresAt: number;
+}
+
+interface Undo {
+  /** True time. */
+  readonly at: number;
+  readonly key: string;
+  readonly before: Stored | null;
+}
+
+/** Milliseconds of writes that a replica may lack. */
+export const LONGEST_LAG = 2_000;
+
+const EMPTY: { readonly [T in Exclude<Value['type'], 'counters'>]: () => OfType<T> } = {
+  text: () => ({ type: 'text', text: '' }),
+  list: () => ({ type: 'list', items: [] }),
+  hash: () => ({ type: 'hash', fields: new Map() }),
+  sorted: () => ({ type: 'sorted', scores: new Map() }),
+};
+
+/** The data of Redis, with lifetimes, and the last writes, which a failover may lose. */
+export class RedisData {
+  readonly #now: () => number;
+  readonly #trueTime: () => number;
+  readonly #keys = new Map<string, Stored>();
+  #undo: Undo[] = [];
+
+  /** `now`: its own clock, Unix milliseconds. */
+  constructor(now: () => number, trueTime: () => number) {
+    this.#now = now;
+    this.#trueTime = trueTime;
+  }
+
+  get size(): number {
+    for (const key of [...this.#keys.keys()]) this.#stored(key);
+    return this.#keys.size;
+  }
+
+  names(): string[] {
+    return [...this.#keys.keys()].filter((key) => this.#stored(key) !== null);
+  }
+
+  /** Throws WRONGTYPE, as Redis. */
+  read<T extends Value['type']>(key: string, type: T): OfType<T> | null {
+    const value = this.#stored(key)?.value ?? null;
+    if (value !== null && value.type !== type) throw new Error('WRONGTYPE the key holds another kind of value');
+    return value as OfType<T> | null;
+  }
+
+  /** The value to change in place; a missing one is created. */
+  change<T extends keyof typeof EMPTY>(key: string, type: T): OfType<T> {
+    const known = this.read(key, type);
+    this.#note(key);
+    if (known) return known;
+    const value = EMPTY[type]() as OfType<T>;
+    this.#keys.set(key, { value, expiresAt: Number.POSITIVE_INFINITY });
+    return value;
+  }
+
+  put(key: string, value: Value, lifetime = Number.POSITIVE_INFINITY): void {
+    this.#note(key);
+    this.#keys.set(key, { value, expiresAt: this.#now() + lifetime });
+  }
+
+  remove(key: string): boolean {
+    if (this.#stored(key) === null) return false;
+    this.#note(key);
+    return this.#keys.delete(key);
+  }
+
+  expire(key: string, lifetime: number): void {
+    this.#note(key);
+    const stored = this.#stored(key);
+    if (stored) stored.expiresAt = this.#now() + lifetime;
+  }
+
+  /** Milliseconds; 0: missing or without a lifetime. */
+  leftOf(key: string): number {
+    const left = (this.#stored(key)?.expiresAt ?? 0) - this.#now();
+    return Number.isFinite(left) ? Math.max(0, left) : 0;
+  }
+
+  has(key: string): boolean {
+    return this.#stored(key) !== null;
+  }
+
+  /** Forgets the writes of the last `lag` milliseconds of true time. */
+  loseWrites(lag: number): void {
+    const since = this.#trueTime() - lag;
+    for (const { at, key, before } of this.#undo.splice(0).reverse()) {
+      if (at < since) break;
+      if (before) this.#keys.set(key, before);
+      else this.#keys.delete(key);
+    }
+  }
+
+  clear(): void {
+    this.#keys.clear();
+    this.#undo = [];
+  }
+
+  #stored(key: string): Stored | null {
+    const stored = this.#keys.get(key);
+    if (stored === undefined) return null;
+    if (stored.expiresAt > this.#now()) return stored;
+    this.#keys.delete(key);
+    return null;
+  }
+
+  #note(key: string): void {
+    const at = this.#trueTime();
+    if ((this.#undo[0]?.at ?? at) < at - 2 * LONGEST_LAG) {
+      this.#undo = this.#undo.filter((one) => one.at >= at - LONGEST_LAG);
+    }
+    const stored = this.#stored(key);
+    const before = stored && { value: copyOf(stored.value), expiresAt: stored.expiresAt };
+    this.#undo.push({ at, key, before });
+  }
+}
+
+function copyOf(value: Value): Value {
+  switch (value.type) {
+    case 'text':
+      return value;
+    case 'list':
+      return { type: 'list', items: [...value.items] };
+    case 'hash':
+      return { type: 'hash', fields: new Map(value.fields) };
+    case 'sorted':
+      return { type: 'sorted', scores: new Map(value.scores) };
+    case 'counters':
+      return { type: 'counters', counters: copyOfCounters(value.counters) };
+  }
+}
+
+export function copyOfCounters(counters: StoredCounters): StoredCounters {
+  const { cells, strikeState, marks } = counters;
+  return {
+    ...counters,
+    cells: [...cells],
+    marks: new Map(marks),
+    strikeState: strikeState && structuredClone(strikeState),
+  };
+}

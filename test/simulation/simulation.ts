@@ -1,0 +1,123 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { limitsOf } from '../../src/keys/subjects.ts';
+import type { Plans } from '../../src/limits/plans.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { SCOPED } from './gateway/operations.ts';
+import { Receiver } from './gateway/receiver.ts';
+import { RedisServer } from './redis/server.ts';
+import { Disk } from './world/disk.ts';
+import { replaceGlobals } from './world/globals.ts';
+import { Machine, Process } from './world/machine.ts';
+import { Network } from './world/network.ts';
+import { World } from './world/world.ts';
+
+const net: Record<string, unknown> = createRequire(import.meta.url)('node:net');
+
+/** Memory, if the system has it: a run syncs nothing for real. */
+const TEMPORARY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+const REDIS = 'redis';
+const WEBHOOKS = { url: 'http://receiver.test/', secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+
+const SHIPPED = loadConfig({ env: { REDIS_URL: `redis://${REDIS}:6379/0` }, cwd: TEMPORARY });
+
+export const SHIPPED_PLANS: Plans = SHIPPED.plans;
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** 0: one gateway with the embedded state. */
+  readonly gateways: number;
+  readonly plans?: Plans;
+  readonly redis?: Partial<NonNullable<Config['redis']>>;
+  readonly heard?: (gateway: Gateway, event: Event) => void;
+}
+
+/** Everything that a run consists of. */
+export class Simulation {
+  readonly world: World;
+  readonly network: Network;
+  readonly disk: Disk;
+  readonly redis: RedisServer;
+  readonly receiver: Receiver;
+  readonly gateways: readonly Gateway[];
+  readonly isEmbedded: boolean;
+  readonly #folder = mkdtempSync(join(TEMPORARY, 'storegate-simulation-'));
+  readonly #restore: () => void;
+  #plans: Plans;
+
+  constructor({ seed, gateways, plans = SHIPPED.plans, redis = {}, heard }: SimulationOptions) {
+    this.world = new World(seed);
+    this.network = new Network(this.world);
+    this.disk = new Disk(this.world, this.#folder);
+    this.isEmbedded = gateways === 0;
+    const server = new Machine(REDIS, this.disk.folderOf(REDIS));
+    this.redis = new RedisServer(this.world, new Process(REDIS, server, this.world.now));
+    this.network.offer(REDIS, this.redis);
+    this.receiver = new Receiver(this.world);
+    this.#plans = plans;
+    this.#learn(plans);
+    const settings = this.isEmbedded ? null : { ...SHIPPED.redis!, ...redis };
+    this.gateways = Array.from({ length: Math.max(1, gateways) }, (_, i) => {
+      const machine = new Machine(`g${i + 1}`, this.disk.folderOf(`g${i + 1}`));
+      const config = () => this.#configOf(machine, settings);
+      return new Gateway(this.world, machine, config, heard);
+    });
+    this.#restore = replaceGlobals(this.world, [
+      ...this.disk.replacements(),
+      { of: net, name: 'createConnection', value: this.network.connect },
+      { of: globalThis, name: 'fetch', value: this.receiver.fetch },
+    ]);
+  }
+
+  get plans(): Plans {
+    return this.#plans;
+  }
+
+  async start(): Promise<void> {
+    for (const gateway of this.gateways) await this.world.settle(gateway.start());
+  }
+
+  usePlans(plans: Plans): void {
+    this.#plans = plans;
+    this.#learn(plans);
+    for (const gateway of this.gateways) gateway.usePlans(plans);
+  }
+
+  /** Ends everything, and restores time and chance. */
+  close(): void {
+    for (const gateway of this.gateways) gateway.kill();
+    this.#restore();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #learn(plans: Plans): void {
+    const { escalation } = plans;
+    for (const { windows } of plans.plans.values()) {
+      if (windows) this.redis.limits.learn(limitsOf(windows, { escalation, scoped: SCOPED }));
+    }
+    const open = plans.publicPlan?.windows;
+    if (open) this.redis.limits.learn(limitsOf(open, { escalation: null, scoped: SCOPED }));
+  }
+
+  #configOf({ folder }: Machine, redis: Config['redis']): Config {
+    const webhooks = { ...SHIPPED.webhooks, ...WEBHOOKS };
+    return { ...SHIPPED, redis, webhooks, data: folder, plans: this.#plans };
+  }
+}
+
+/** Runs `work` in a simulation of its own. */
+export async function simulate<T>(options: SimulationOptions, work: (one: Simulation) => Promise<T>): Promise<T> {
+  const simulation = new Simulation(options);
+  try {
+    await simulation.start();
+    return await work(simulation);
+  } finally {
+    simulation.close();
+  }
+}

@@ -1,0 +1,22 @@
+import { expect } from '@jest/globals';
+import { createKey } from '../clients.ts';
+import { faultTest } from '../known-faults.ts';
+import { simulate } from '../simulation.ts';
+import { burst, SEED } from './support.ts';
+
+faultTest(8, 'top counts everything since the time it names, also after a restart', async () => {
+  await simulate({ seed: SEED, gateways: 2 }, async (simulation) => {
+    const { world, gateways } = simulation;
+    const [restarted, other] = [gateways[0]!, gateways[1]!];
+    const key = await createKey(simulation, 'pro');
+    await world.pass(30_000);
+    const sent = [...(await burst(simulation, restarted, key, 10)), ...(await burst(simulation, other, key, 5))];
+    await world.settle(restarted.end());
+    await world.settle(restarted.start());
+    await world.pass(10_000);
+    const { body } = await world.settle(other.operate('getTop', { query: { window: 'hour' } }));
+    const since = Date.parse(body.since!);
+    const true_ = sent.filter(({ sentAt }) => sentAt >= since).length;
+    expect({ since, total: body.total }).toEqual({ since, total: true_ });
+  });
+});

@@ -1,0 +1,30 @@
+import { test } from '@jest/globals';
+
+/**
+ * Faults that the simulation shows and that are not corrected yet, by number. A correction removes its row: then its
+ * case in faults/ runs, and random runs look for it again.
+ */
+const KNOWN = {
+  1: 'a clock that is set back locks clients out',
+  2: 'ban levels are forgotten when a request without a key comes',
+  3: 'polite clients are banned, and refusals by concurrency are no strikes',
+  4: 'a key that is revoked during an outage passes for another 30 s',
+  7: 'a plan is simulated with the share of an outage as if it was used',
+  8: 'the counts of a gateway that was restarted are missing without a word',
+  9: 'two outages within a minute begin once',
+} as const;
+
+/** `STOREGATE_TEST_FAULTS=all` looks for known faults too. */
+const isAll = process.env.STOREGATE_TEST_FAULTS === 'all';
+
+const open: ReadonlySet<number> = new Set(isAll ? [] : Object.keys(KNOWN).map(Number));
+
+export function isKnown(fault: number): boolean {
+  return open.has(fault);
+}
+
+/** A case of a fault, which is skipped while the fault is known. */
+export function faultTest(fault: number, name: string, work: () => Promise<void>): void {
+  if (isKnown(fault)) test.skip(name, work);
+  else test(name, work);
+}

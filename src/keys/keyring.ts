@@ -158,14 +158,22 @@ export class Keyring {
       (record) => this.#arrived(hash, lookup, withLimits(stale, record), this.#recheckAfter),
       (error) => {
         // An outage must not lock out all clients.
-        if (stale && error instanceof Outage)
-          return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, RETRY_DELAY));
+        const known = error instanceof Outage ? this.#knownWithoutStore(hash, stale) : undefined;
+        if (known !== undefined) return this.#arrived(hash, lookup, known, Math.min(this.#recheckAfter, RETRY_DELAY));
         this.#isCurrent(hash, lookup);
         throw error;
       },
     );
     this.#lookups.set(hash, lookup);
     return lookup;
+  }
+
+  /** `undefined`: whether the key exists is unknown. */
+  #knownWithoutStore(hash: string, stale: CachedClient | undefined): KeyRecord | null | undefined {
+    // Without a missed change, a copy has nothing newer.
+    if (stale?.generation === this.#generation) return stale.record;
+    const copied = this.#store.findCopy?.(hash) ?? null;
+    return copied === null ? stale?.record : withLimits(stale, copied);
   }
 
   /** A result older than a change is not cached. */

@@ -15,6 +15,8 @@ export interface KeyStore {
    * not wait for a slow store.
    */
   find(hash: string, hasFallback?: boolean): MaybePromise<KeyRecord | null>;
+  /** From a local copy, for the time of an outage: it may lack the latest changes. `null`: not in the copy. */
+  findCopy?(hash: string): KeyRecord | null;
   get(id: string): MaybePromise<KeyRecord | null>;
   findMany(hashes: readonly string[]): MaybePromise<(KeyRecord | null)[]>;
   /**

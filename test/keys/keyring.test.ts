@@ -32,6 +32,8 @@ const RECORD: KeyRecord = {
 };
 
 class RemoteStore implements KeyStore {
+  /** What a copy on disk has of every key. */
+  copied: KeyRecord | null = null;
   readonly lookups: {
     readonly hash: string;
     readonly hasFallback: boolean | undefined;
@@ -43,6 +45,7 @@ class RemoteStore implements KeyStore {
   find(hash: string, hasFallback?: boolean): Promise<KeyRecord | null> {
     return new Promise((resolve, reject) => this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }));
   }
+  findCopy = () => this.copied;
   get = async () => null;
   findMany = async () => [];
   async *read() {}
@@ -200,6 +203,32 @@ describe('while the state is down', () => {
     const back = keyring.find('h1');
     store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
     expect(await back).toMatchObject({ revoked: true });
+  });
+
+  test('a key of the copy is valid for a second, then looked up again', async () => {
+    const { store, clock, keyring } = open();
+    store.copied = RECORD;
+    const asked = keyring.find('h1');
+    store.lookups[0]!.fail(new Outage('state_unavailable'));
+    expect(await asked).toMatchObject({ keyId: 'key_1', revoked: false });
+    clock.pass(999);
+    expect(keyring.known('h1')).toMatchObject({ revoked: false });
+    clock.pass(1);
+    const later = keyring.find('h1');
+    store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+    expect(await later).toMatchObject({ revoked: true });
+  });
+
+  test('the copy corrects a known key if a change may have been missed', async () => {
+    const { store, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    store.changed();
+    store.copied = { ...RECORD, revokedAt: 1 };
+    const meanwhile = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await meanwhile).toMatchObject({ revoked: true });
   });
 
   test('own limits stay the same object when the key is found again, so that its counters continue', async () => {

@@ -120,8 +120,10 @@ describe.each(topologies)('without %s', (_, startSet) => {
     expect(second.eventCount('state.unavailable_at_start')).toBe(1);
     expect(second.eventCount('state.outage')).toBe(1);
     expect(second.ready()).toBe(false);
-    expect(await second.keys.find(record.hash)).toEqual(revoked);
-    expect(await second.keys.find(plain.hash)).toEqual(plain);
+    await expect(second.keys.find(record.hash)).rejects.toThrow(Outage);
+    expect(second.keys.findCopy!(record.hash)).toEqual(revoked);
+    expect(second.keys.findCopy!(plain.hash)).toEqual(plain);
+    expect(second.keys.findCopy!('unseen')).toBeNull();
     await expect(second.keys.find('unseen')).rejects.toThrow(Outage);
     await expect(second.keys.hasImported()).rejects.toThrow(Outage);
     await expect(allKeys(second.keys)).rejects.toThrow(Outage);

@@ -6,11 +6,14 @@ import type { Plans } from '../../src/limits/plans.ts';
 import type { Connection } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { keysInRedis } from '../../src/state/redis/keystore.ts';
+import { shardsOf } from '../../src/state/redis/shards.ts';
+import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { editOf, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { until } from '../support/until.ts';
 
 const PLANS: Plans = {
@@ -64,6 +67,20 @@ test('a revocation published while the listener was cut off is noticed after it 
   await revokeKey(editOf(one.keys), record.id);
   proxy.admit();
   await until('the other gateway knows', async () => (await found(secret).catch(() => null))?.revoked === true);
+});
+
+test('the end of an outage announces that any key may have changed, also without a message', async () => {
+  const breakers = createCircuitBreakers(shardsOf(server.admin), DEFAULTS, () => {});
+  const bus = { listen: () => () => {}, isLive: true };
+  const options = { bus, breakers, deadline: 50, isFit: () => true, lookUp: async () => null };
+  const { watch } = keysInRedis(server.admin, { make: async () => {} } as never, options);
+  const changes: (string | undefined)[] = [];
+  const stop = watch((hash) => void changes.push(hash));
+  breakers.open('cut off');
+  await until('it is announced', () => changes.length > 0);
+  expect(changes).toEqual([undefined]);
+  stop();
+  breakers.close();
 });
 
 test('a key that was unknown is known as soon as it is made', async () => {

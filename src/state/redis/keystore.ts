@@ -89,11 +89,18 @@ export function keysInRedis(
     replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
     hasImported: async () => (await withTimeout(lookUp(keyOf.imported))) !== null,
-    watch: (changed) =>
-      bus.listen((message) => {
+    watch(changed) {
+      const stopListening = bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);
         else if (message.type === 'anything') changed();
-      }),
+      });
+      // Messages are received again before look-ups are: what was found in between may lack a change.
+      const stopRecovering = breakers.onRecovery(() => changed());
+      return () => {
+        stopListening();
+        stopRecovering();
+      };
+    },
   };
 }
 

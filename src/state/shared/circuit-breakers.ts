@@ -19,7 +19,7 @@ export function createCircuitBreakers(
   observe: Observe,
 ) {
   const breakers = new Map<string, CircuitBreaker>();
-  const listeners: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   const throttled = throttle(WARNING_INTERVAL);
   let open = 0;
   let since = 0;
@@ -63,7 +63,11 @@ export function createCircuitBreakers(
     get anyOpen() {
       return open > 0;
     },
-    onRecovery: (listener: () => void) => void listeners.push(listener),
+    /** Returns a function that stops it. */
+    onRecovery(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close() {
       for (const breaker of breakers.values()) breaker.stop();
     },

@@ -138,21 +138,14 @@ export interface KeysWithCacheOptions {
 }
 
 /**
- * Looks up keys in the cache while the store is down. A key that the cache lacks stays unknown, because it may be
- * newer.
+ * Adds the cache as `findCopy`, separate from `find`, so that its records are never taken for those of the store. A key
+ * that the cache lacks stays unknown, because it may be newer.
  */
 export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
   return {
     ...keys,
     async find(hash, hasFallback = false) {
-      let found: KeyRecord | null;
-      try {
-        found = await keys.find(hash, hasFallback || cache.find(hash) !== null);
-      } catch (error) {
-        const cached = error instanceof Outage ? cache.find(hash) : null;
-        if (!cached) throw error;
-        return cached;
-      }
+      const found = await keys.find(hash, hasFallback || cache.find(hash) !== null);
       // A message was lost if the cache admits a key that the store refuses. This must not wait for the next sweep.
       if (mayRefuse(found) && cache.differs(hash, found)) {
         cache.doubt(hash);
@@ -160,6 +153,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
       }
       return found;
     },
+    findCopy: (hash) => cache.find(hash),
     async hasImported() {
       try {
         return await keys.hasImported();

@@ -7,7 +7,7 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import { KEY_CACHE_FILE, packKey, unpackKey } from '../../src/state/shared/key-cache/file.ts';
 import { KeysInDoubt, keysWithCache, tokensWithCache } from '../../src/state/shared/key-cache/key-cache.ts';
 import { MemoryKeys, TestCopy } from '../support/key-cache.ts';
-import { MINUTE, window } from '../support/limits.ts';
+import { HOUR, MINUTE, TestClock, window } from '../support/limits.ts';
 import { changed, keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
@@ -53,13 +53,24 @@ test('a packed record is the same once it is unpacked', () => {
 });
 
 describe('doubts', () => {
+  let time: TestClock;
+  let doubts: KeysInDoubt;
+  let corrected: number;
+
+  beforeEach(() => {
+    corrected = 0;
+    time = new TestClock(0);
+    doubts = new KeysInDoubt({ clock: () => time.now + corrected, monotonic: time.read });
+  });
+
   test('hold for one key until it was read again, or everything was', () => {
-    const doubts = new KeysInDoubt();
-    doubts.note('a', 10);
+    time.now = 10;
+    doubts.note('a');
     expect(doubts.isTrue('a', 9)).toBe(false);
     expect(doubts.isTrue('a', 10)).toBe(true);
     expect(doubts.isTrue('b', 0)).toBe(true);
-    doubts.note('a', 20);
+    time.now = 20;
+    doubts.note('a');
     doubts.settle(15);
     expect(doubts.isTrue('a', 19)).toBe(false);
     doubts.settle(20);
@@ -67,12 +78,26 @@ describe('doubts', () => {
   });
 
   test('are never forgotten, however many there are: others are doubted with them', () => {
-    const doubts = new KeysInDoubt();
-    for (let i = 1; i <= 60_000; i++) doubts.note(`${i}`, i);
+    for (time.now = 1; time.now <= 60_000; time.now++) doubts.note(`${time.now}`);
     expect(doubts.isTrue('1', 5_000)).toBe(false);
     expect(doubts.isTrue('never heard of', 5_000)).toBe(false);
     expect(doubts.isTrue('never heard of', 10_000)).toBe(true);
     expect(doubts.isTrue('60000', 59_999)).toBe(false);
+  });
+
+  test('end with the next read after the clock was set back by an hour, and never by a read before', () => {
+    corrected = HOUR;
+    time.now = 10;
+    doubts.note('a');
+    time.pass(10);
+    corrected = 0;
+    expect(doubts.isTrue('a', HOUR + 5)).toBe(false);
+    expect(doubts.isTrue('a', HOUR + 15)).toBe(false);
+    expect(doubts.isTrue('a', 15)).toBe(true);
+    doubts.settle(HOUR + 15);
+    expect(doubts.isTrue('a', 5)).toBe(false);
+    doubts.settle(15);
+    expect(doubts.isTrue('a', 5)).toBe(true);
   });
 });
 
@@ -219,6 +244,31 @@ describe('a copy that is kept', () => {
     copy.keep(other);
     await until('it is the other one', () => copy.reader.freshness?.source === 'other');
     expect(found(record.hash)).toBeNull();
+  });
+
+  test('is as fresh as the update before began, or as a sweep that followed lost messages', async () => {
+    const clock = new TestClock(1_000);
+    const seen: number[] = [];
+    const atSweeps: number[] = [];
+    keys.put(keyRecord());
+    keys.onPage = () => void atSweeps.push(copy.reader.freshness!.fresh);
+    keys.onUpdate = () => {
+      seen.push(copy.reader.freshness!.fresh);
+      clock.pass(100);
+      if (seen.length === 6) {
+        clock.now = 5_000;
+        keys.publish({ type: 'anything' });
+      }
+      // Not yet noticed by a message.
+      if (seen.length === 9) keys.isLive = false;
+    };
+    copy.keep(keys, { clock: clock.read, freshnessInterval: 1 });
+    await until('it was updated twelve times', () => seen.length >= 12);
+    expect(seen.slice(0, 12)).toEqual([
+      ...[1_000, 1_000, 1_000, 1_100, 1_200, 1_300],
+      ...[5_000, 5_000, 5_000, 5_000, 5_000, 5_000],
+    ]);
+    expect(atSweeps).toEqual([0, 1_300]);
   });
 
   test('may be read by its owner only, also if it was there with other rights', async () => {

@@ -7,7 +7,11 @@ import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
 import type { Bus, Message } from '../../src/state/shared/backend.ts';
 import { KeyCache } from '../../src/state/shared/key-cache/key-cache.ts';
 import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
-import { KeyCacheSynchronizer, type KeySource } from '../../src/state/shared/key-cache/synchronizer.ts';
+import {
+  KeyCacheSynchronizer,
+  type KeyCacheSynchronizerOptions,
+  type KeySource,
+} from '../../src/state/shared/key-cache/synchronizer.ts';
 import { until } from './until.ts';
 
 /** Keys that other gateways change, with messages that may be lost, and a source that may be down. */
@@ -19,6 +23,8 @@ export class MemoryKeys implements KeySource, Bus {
   isDown = false;
   imported = false;
   sweeps = 0;
+  /** Called by each update of the freshness, after its start. */
+  onUpdate: () => void = () => {};
   /** Called before each page is returned. */
   onPage: () => void | Promise<void> = () => {};
   readonly #listeners = new Set<(message: Message) => void>();
@@ -73,6 +79,7 @@ export class MemoryKeys implements KeySource, Bus {
 
   async gateways(): Promise<number> {
     this.#reach();
+    this.onUpdate();
     return 3;
   }
 
@@ -103,9 +110,13 @@ export class TestCopy {
   readonly #ends: (() => void)[] = [() => this.reader.close()];
   #looks = 0;
 
-  keep(keys: MemoryKeys, sweep = 3_600_000): KeyCacheSynchronizer {
+  keep(
+    keys: MemoryKeys,
+    options: Pick<KeyCacheSynchronizerOptions, 'clock' | 'freshnessInterval'> = {},
+  ): KeyCacheSynchronizer {
     const failed = (error: unknown) => void this.failures.push(error);
-    const keeper = new KeyCacheSynchronizer({ folder: this.folder, source: keys, bus: keys, sweep, failed });
+    const given = { folder: this.folder, source: keys, bus: keys, sweep: 3_600_000, failed };
+    const keeper = new KeyCacheSynchronizer({ ...given, ...options });
     this.#ends.push(() => keeper.close());
     return keeper;
   }

@@ -28,11 +28,12 @@ export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #clock: () => number;
   readonly #reader: KeyCacheReader;
-  readonly #doubts = new KeysInDoubt();
+  readonly #doubts: KeysInDoubt;
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
+    this.#doubts = new KeysInDoubt({ clock: this.#clock });
     this.#reader = new KeyCacheReader(options.folder, options.failed, options.monotonic);
   }
 
@@ -40,7 +41,9 @@ export class KeyCache {
   find(hash: string): KeyRecord | null {
     const freshness = this.#usable();
     const row = freshness && this.#reader.find(hash);
-    return row && this.#doubts.isTrue(hash, Math.max(row.at, freshness.swept)) ? row.record : null;
+    if (!row) return null;
+    const isTrue = this.#doubts.isTrue(hash, row.at) || this.#doubts.isTrue(hash, freshness.swept);
+    return isTrue ? row.record : null;
   }
 
   /** What is known during an outage besides keys; `null`: nothing. */
@@ -50,7 +53,7 @@ export class KeyCache {
 
   /** Marks a changed key: its row is valid only if read later. */
   doubt(hash: string): void {
-    this.#doubts.note(hash, this.#clock());
+    this.#doubts.note(hash);
   }
 
   /** Whether the cache contradicts this record of the backend; `null`: no such key. */
@@ -101,33 +104,52 @@ export class KeyCache {
 }
 
 /**
- * Changed keys, and when the message arrived: a row of the cache is valid only if it was read later. Unix milliseconds.
+ * Changed keys, and when the message arrived: a row of the cache is valid only if it was read later. Rows have the time
+ * of another process; doubts are kept on the monotonic clock, so that a change of the clock does not extend them.
  */
 export class KeysInDoubt {
-  /** Ordered by time. */
+  readonly #clock: () => number;
+  readonly #monotonic: () => number;
+  /** Monotonic milliseconds, in their order. */
   readonly #heard = new Map<string, number>();
-  #floor = 0;
+  /** For keys whose own time was dropped; `null`: none was. */
+  #floor: number | null = null;
 
-  note(hash: string, now: number): void {
+  /** `clock`: Unix milliseconds. */
+  constructor({
+    clock,
+    monotonic = () => performance.now(),
+  }: { readonly clock: () => number; readonly monotonic?: () => number }) {
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+  }
+
+  note(hash: string): void {
     this.#heard.delete(hash);
-    this.#heard.set(hash, now);
+    this.#heard.set(hash, this.#monotonic());
     if (this.#heard.size <= MAX_DOUBTS) return;
     const [oldest, at] = this.#heard.entries().next().value!;
     this.#heard.delete(oldest);
     this.#floor = at;
   }
 
-  /** Whether a row read at this time is valid. */
+  /** Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves nothing. */
   isTrue(hash: string, readAt: number): boolean {
-    return readAt >= (this.#heard.get(hash) ?? this.#floor);
+    const heard = this.#heard.get(hash) ?? this.#floor;
+    return heard === null || this.#isBefore(heard, readAt);
   }
 
-  /** All rows were read again at `time` or later. */
+  /** All rows were read again at `time` or later, in Unix milliseconds. */
   settle(time: number): void {
-    for (const [hash, at] of this.#heard) {
-      if (at > time) return;
+    for (const [hash, heard] of this.#heard) {
+      if (!this.#isBefore(heard, time)) return;
       this.#heard.delete(hash);
     }
+  }
+
+  #isBefore(heard: number, time: number): boolean {
+    const now = this.#clock();
+    return time <= now && now - (this.#monotonic() - heard) <= time;
   }
 }
 

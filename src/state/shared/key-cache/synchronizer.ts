@@ -41,6 +41,10 @@ export interface KeyCacheSynchronizerOptions {
   readonly sweep: number;
   /** Called when the cache cannot be written; it is then deleted, and recreated when possible. */
   readonly failed: (error: unknown) => void;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+  /** For tests: milliseconds. */
+  readonly freshnessInterval?: number;
 }
 
 /**
@@ -58,13 +62,19 @@ export class KeyCacheSynchronizer {
   #lastReading = 0;
   #nextSweep = 0;
   #nextBeat = 0;
-  #unbrokenSince = 0;
+  /** Whether a sweep has completed since messages may have been lost. */
+  #isWhole = false;
+  /** Unix milliseconds: the start of the previous update of the freshness, or of a later sweep. */
   #lastBeat = 0;
+  readonly #clock: () => number;
+  readonly #freshnessInterval: number;
   #closed = false;
 
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
-    const { folder, source, failed } = options;
+    const { folder, source, failed, clock = Date.now, freshnessInterval = FRESHNESS_INTERVAL } = options;
+    this.#clock = clock;
+    this.#freshnessInterval = freshnessInterval;
     this.#file = keyCacheFileIn(folder, source.name, failed);
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.refresh(message.hash);
@@ -90,7 +100,7 @@ export class KeyCacheSynchronizer {
 
   /** Messages may have been lost: only a new sweep finds their changes. */
   #broken(): void {
-    this.#unbrokenSince = Date.now();
+    this.#isWhole = false;
     this.#nextSweep = 0;
     this.#sleep.wake();
   }
@@ -104,7 +114,7 @@ export class KeyCacheSynchronizer {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
-        const wait = this.#take() ? await this.#work() : FRESHNESS_INTERVAL;
+        const wait = this.#take() ? await this.#work() : this.#freshnessInterval;
         if (!this.#closed) await this.#sleep.sleep(wait);
       } catch (error) {
         if (this.#closed) return;
@@ -126,7 +136,6 @@ export class KeyCacheSynchronizer {
     if (this.#file.isOpen) return true;
     if (!this.#file.open()) return false;
     this.#broken();
-    this.#lastBeat = Date.now();
     this.#nextBeat = 0;
     return true;
   }
@@ -149,7 +158,7 @@ export class KeyCacheSynchronizer {
     await this.#sleep.sleepWhole(SETTLE_TIME);
     for (let from = 0; from < changed.length && this.#file.isOpen; from += BATCH_SIZE) {
       const hashes = changed.slice(from, from + BATCH_SIZE);
-      const at = Date.now();
+      const at = this.#clock();
       for (const hash of hashes) this.#heard.delete(hash);
       try {
         this.#keep(await this.#options.source.at(hashes), at);
@@ -172,7 +181,7 @@ export class KeyCacheSynchronizer {
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
   async #sweep(): Promise<void> {
     const { source, sweep } = this.#options;
-    const began = Date.now();
+    const began = this.#clock();
     this.#nextSweep = performance.now() + sweep;
     this.#file.beginSweep();
     try {
@@ -184,6 +193,8 @@ export class KeyCacheSynchronizer {
         if (!this.#isSweeping) return;
       }
       this.#file.setFreshness({ swept: began, fresh: began, imported, tokens });
+      this.#isWhole = true;
+      this.#lastBeat = began;
     } catch (error) {
       this.#nextSweep = 0;
       throw error;
@@ -192,7 +203,7 @@ export class KeyCacheSynchronizer {
 
   /** Returns whether all pages were processed and the sweep may continue. */
   async #takePages(): Promise<boolean> {
-    let at = Date.now();
+    let at = this.#clock();
     let began = performance.now();
     for await (const page of this.#options.source.pages()) {
       if (!this.#isSweeping) return false;
@@ -201,7 +212,7 @@ export class KeyCacheSynchronizer {
       await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
       if (!this.#isSweeping) return false;
-      at = Date.now();
+      at = this.#clock();
       began = performance.now();
     }
     return this.#isSweeping;
@@ -213,15 +224,15 @@ export class KeyCacheSynchronizer {
 
   /** Records the freshness as of the previous update, because a dead bus is detected by then. */
   async #beat(): Promise<void> {
-    const now = Date.now();
+    const now = this.#clock();
     const { source } = this.#options;
     const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
     if (!this.#file.isOpen) return;
     const { freshness } = this.#file;
-    const isUnbroken = this.#options.bus.isLive && this.#unbrokenSince <= freshness.swept && this.#heard.size === 0;
-    const fresh = isUnbroken && this.#lastBeat > freshness.swept ? this.#lastBeat : freshness.fresh;
+    const isCurrent = this.#options.bus.isLive && this.#isWhole && this.#heard.size === 0;
+    const fresh = isCurrent ? this.#lastBeat : freshness.fresh;
     this.#file.setFreshness({ fresh, gateways: Math.max(1, gateways), tokens });
     this.#lastBeat = now;
-    this.#nextBeat = performance.now() + FRESHNESS_INTERVAL;
+    this.#nextBeat = performance.now() + this.#freshnessInterval;
   }
 }

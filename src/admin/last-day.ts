@@ -7,6 +7,7 @@ import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
 import { planRow } from '../observe/history/minute.ts';
 import { sumOf, verdictsIn } from '../observe/history/row.ts';
+import type { WindowUses } from '../observe/peaks/highest.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
@@ -88,7 +89,8 @@ function refusedTo(
   names: ReadonlyMap<string, SubjectName>,
 ): RefusedSubject[] {
   const found = windows.flatMap((window, i) => {
-    const { rows, floor } = uses[i]!;
+    const { rows } = uses[i]!;
+    const floor = floorOf(uses[i]!);
     return [...rows].flatMap(([subject, readings]) => {
       const refusing = names.has(subject) && simulateLimit(window, usesIn(readings), { floor, costliest });
       return refusing ? [{ subject, ...refusing, window }] : [];
@@ -105,12 +107,18 @@ function usesIn(readings: readonly number[]) {
   return Array.from({ length: readings.length / 2 }, (_, i) => ({ at: readings[2 * i]!, used: readings[2 * i + 1]! }));
 }
 
+/** The use that a window without a reading may have. */
+function floorOf({ floor, local }: WindowUses): number {
+  return local ? Number.POSITIVE_INFINITY : floor;
+}
+
 /** `place`: the index of its uses; -1: not counted. */
 function windowFields(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
   const { name, kind, limit } = window;
-  if (place < 0 || known === null) return { name, kind, limit, counted: false, floor: null, limited: 0, refused: null };
+  if (place < 0 || known === null)
+    return { name, kind, limit, counted: false, floor: null, local: false, limited: 0, refused: null };
   const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
-  const { floor } = known.windows[place]!;
+  const uses = known.windows[place]!;
   const least = sum(refusing.map(({ refused }) => refused.least));
   const most = refusing.map(({ refused }) => refused.most);
   return {
@@ -118,9 +126,10 @@ function windowFields(window: Window, place: number, known: PeakCounts | null, p
     kind,
     limit,
     counted: true,
-    floor,
+    floor: uses.floor,
+    local: uses.local,
     limited: refusing.length,
-    refused: { least, most: floor > limit || most.includes(null) ? null : sum(most as number[]) },
+    refused: { least, most: floorOf(uses) > limit || most.includes(null) ? null : sum(most as number[]) },
   };
 }
 

@@ -8,14 +8,35 @@ import type { RequestEvent, RequestTrace } from '../observe/events.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 const NOTIFY_AT = [80, 100] as const;
-const DEDUPLICATION_TIME = 10_000;
+const CACHED_WINDOWS = 10_000;
 
 /**
  * Admission charges requests one after the other and returns what remains, so exactly one request of all gateways
- * reaches each threshold. `shortest`: milliseconds.
+ * reaches each threshold. Local decisions reach none. `shortest`: milliseconds.
  */
 export function createQuotaDetector(shortest: number, report: (event: WebhookEvent) => void) {
-  const last = new Cache<number>(DEDUPLICATION_TIME);
+  const last = new Cache<number>(CACHED_WINDOWS);
+  /** Windows with requests that were decided locally: the place of the next reading of the state, at first 0. */
+  const unread = new Cache<number>(CACHED_WINDOWS);
+
+  /** What remains of a gateway's share does not tell the use. */
+  function skipLocal({ subject, scopes }: RequestTrace, readings: readonly Reading[]): void {
+    for (const { window } of readings) {
+      if (window.span >= shortest && countsIn(window, scopes)) unread.set(`${subject} ${nameOf(window)}`, 0);
+    }
+  }
+
+  /** Whether the use may have increased without a reading, because local requests are charged later. */
+  function isUnread({ subject, admission }: RequestTrace, { window, resetAt }: Reading): boolean {
+    if (unread.size === 0) return false;
+    const name = `${subject} ${nameOf(window)}`;
+    const since = unread.get(name);
+    if (since === undefined) return false;
+    const place = placeOf(window, resetAt, admission!.now);
+    if (since === 0) unread.set(name, place);
+    else if (since !== place) unread.delete(name);
+    return since === 0 || since === place;
+  }
 
   function readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     for (const reading of readings) {
@@ -23,9 +44,11 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
       // A window of another scope was read separately.
       if (window.span < shortest || !countsIn(window, trace.scopes)) continue;
       const used = window.limit - remaining;
+      // The outbox ignores a threshold that was reported before.
+      const before = isUnread(trace, reading) ? 0 : used - trace.cost;
       for (const percent of NOTIFY_AT) {
         const threshold = window.limit * percent;
-        if (used * 100 >= threshold && (used - trace.cost) * 100 < threshold) found(event, trace, reading, percent);
+        if (used * 100 >= threshold && before * 100 < threshold) found(event, trace, reading, percent);
       }
     }
   }
@@ -69,7 +92,8 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     const { verdict, trace, keyId } = event;
     // Without a key the subject is a client address, which receivers must not get.
     if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null) return;
-    if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
+    if (trace.admission.by === 'alone') skipLocal(trace, trace.admission.readings);
+    else if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
     else if (verdict === 'limited') readLimited(event, trace, trace.admission.readings);
   };
 }

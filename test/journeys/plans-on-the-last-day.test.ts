@@ -138,5 +138,20 @@ describe('gateways that share a Redis', () => {
     const answer = await tried(two.adminUrl, '6/minute', 'team');
     expect(answer.subjects).toMatchObject([{ key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] }]);
     expect(answer.gateways).toHaveLength(2);
+    expect(answer.windows[0].local).toBe(false);
+  });
+
+  test('do not know the use of requests that a gateway decided with its share of a limit', async () => {
+    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
+    const [one, two] = [await shared(), await shared()];
+    const { secret } = await one.key({ plan: 'team', account: 'shared' });
+    await send(one.url, secret, 3);
+    redis.signal('SIGSTOP');
+    expect(await send(one.url, secret, 1)).toEqual([200]);
+    redis.signal('SIGCONT');
+    await counted(two.adminUrl, 4);
+    const { windows, subjects } = await tried(two.adminUrl, '2/minute', 'team');
+    expect(windows[0]).toMatchObject({ local: true, limited: 1, refused: { least: 1, most: null } });
+    expect(subjects).toMatchObject([{ account: 'shared', windows: [{ peak: 3, refused: { least: 1, most: null } }] }]);
   });
 });

@@ -62,6 +62,28 @@ describe('a quota', () => {
     ]);
   });
 
+  test('is read from the state only, and then includes requests that were decided locally', () => {
+    const given = limits([window(10, DAY)]);
+    const counters = newCounters(given.windows);
+    const share = newCounters(given.windows);
+    const read = (admission: Admission, by?: 'alone') => {
+      const before = found.length;
+      readQuota(eventOf(by ? { ...admission, by } : admission, 1));
+      return found.slice(before).map(({ data }) => data.percent);
+    };
+    const ask = (units: number) => read(admit(counters, given, units, T));
+    expect(ask(1)).toEqual([]);
+    admit(share, given, 9, T);
+    expect(read(admit(share, given, 1, T), 'alone')).toEqual([]);
+    expect(read(admit(share, given, 1, T), 'alone')).toEqual([]);
+    expect(ask(1)).toEqual([]);
+    // Charged after the outage.
+    admit(counters, given, 6, T);
+    expect(ask(1)).toEqual([80]);
+    expect(ask(1)).toEqual([100]);
+    expect(found).toHaveLength(2);
+  });
+
   test('of few units is reported at the unit with which it is reached', () => {
     expect(reached(limits([window(1, DAY)]), [1])).toEqual([[80, 100]]);
     expect(reached(limits([window(3, DAY)]), [1, 1, 1])).toEqual([[], [], [80, 100]]);

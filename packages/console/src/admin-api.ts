@@ -528,6 +528,7 @@ export interface SimulatedWindow {
   readonly counted: boolean;
   readonly since: string | null;
   readonly floor: number | null;
+  readonly local: boolean;
   readonly limited: number;
   readonly refused: { readonly least: number; readonly most: number | null } | null;
 }

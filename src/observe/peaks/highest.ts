@@ -4,6 +4,8 @@ const READING = 1;
 
 export interface WindowUses {
   readonly floor: number;
+  /** Whether requests were decided locally: their use is unknown, also above `floor`. */
+  readonly local: boolean;
   readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
 }
 
@@ -14,6 +16,7 @@ export interface WindowUses {
 export class HighestUses {
   readonly #rows = new Map<string, number[]>();
   floor = 0;
+  local = false;
   /** In units of some 18 bytes. */
   weight = 0;
 
@@ -27,18 +30,19 @@ export class HighestUses {
     return used <= this.floor ? 0 : this.#put(subject, at, used);
   }
 
-  /** Merges readings above `above`, and the floor. A reading below a floor is still a valid lower bound. */
-  absorb({ rows, floor }: HighestUses | WindowUses, above = 0): void {
+  /** Merges readings above `above`, and what is missing. A reading below a floor is still a valid lower bound. */
+  absorb({ rows, floor, local }: HighestUses | WindowUses, above = 0): void {
     for (const [subject, row] of rows) {
       for (let i = 0; i < row.length; i += 2) if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
     }
     this.floor = Math.max(this.floor, floor);
+    if (local) this.local = true;
   }
 
   /** Everything, or the highest uses up to the weight `most`. */
   list(most: number): WindowUses {
     this.shrink(most);
-    return { floor: this.floor, rows: [...this.#rows] };
+    return { floor: this.floor, local: this.local, rows: [...this.#rows] };
   }
 
   shrink(most: number): void {

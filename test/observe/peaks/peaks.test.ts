@@ -17,6 +17,14 @@ const SUBJECTS = ['key:key_1', 'key:key_2', 'key:key_3'];
 const trace = (subject: string, admission: Admission, cost: number) =>
   ({ subject, admission, usage: admission, cost, scopes: [] }) as unknown as RequestTrace;
 
+interface Sent {
+  readonly subject?: string;
+  readonly process?: number;
+  readonly cost?: number;
+  readonly plan?: string;
+  readonly by?: Pick<Admission, 'by'>;
+}
+
 /** Keys with these windows on several processes, each of which knows only its own admitted requests. */
 function carrying(
   windows: readonly Window[],
@@ -30,8 +38,8 @@ function carrying(
   return {
     clock,
     admitted,
-    send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free' } = {}) {
-      const admission = admit(countersOf.get(subject)!, inForce, cost, clock.now);
+    send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free', by = {} }: Sent = {}) {
+      const admission = { ...admit(countersOf.get(subject)!, inForce, cost, clock.now), ...by };
       const { verdict } = admission;
       all[process]!.observe(requestEvent({ plan, verdict, trace: trace(subject, admission, cost) }));
       if (verdict === 'admitted') admitted.push({ subject, at: clock.now, cost });
@@ -159,9 +167,23 @@ describe('recorded peaks', () => {
     clock.pass(MINUTE);
     send({ process: 1 });
     expect(known([window(100, MINUTE)], 'free', 0).windows).toEqual([
-      { floor: 0, rows: [['key:key_1', [NOON + MINUTE, 7, NOON + 2 * MINUTE, 1]]] },
+      { floor: 0, local: false, rows: [['key:key_1', [NOON + MINUTE, 7, NOON + 2 * MINUTE, 1]]] },
     ]);
     expect(known([window(6, MINUTE)]).windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 7]]]);
+  });
+
+  test('exclude local decisions, and report that their use is unknown', () => {
+    const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
+    send();
+    clock.pass(MINUTE);
+    send({ process: 1, by: { by: 'alone' } });
+    const asked = [window(100, MINUTE), window(100, HOUR)];
+    expect(known(asked, 'free', 0).windows).toEqual([
+      { floor: 0, local: true, rows: [['key:key_1', [NOON + MINUTE, 1]]] },
+      { floor: 0, local: false, rows: [] },
+    ]);
+    clock.pass(DAY + HOUR);
+    expect(known(asked, 'free', 0).windows[0]).toMatchObject({ local: false, rows: [] });
   });
 
   test('belong to one plan and its windows', () => {

@@ -47,7 +47,7 @@ test('merged peaks of the workers stay within the limit for gateways, with the h
   const workers = Array.from({ length: 16 }, (_, worker) => {
     const readings = Array.from({ length: 23_000 }, (_, i) => [1_700_000_000_000 + i, used + worker]).flat();
     const rows = [[`account:free:${worker}${'x'.repeat(100)}`, readings]] as const;
-    return { since: worker, costliest: 1, windows: [{ floor: 7, rows }] };
+    return { since: worker, costliest: 1, windows: [{ floor: 7, local: false, rows }] };
   });
   const gateway = { windowsSince: { of: () => 0 } };
   const merged = await peaks.answer({ parts: workers, missing: 0 }, QUESTION, gateway);

@@ -26,7 +26,10 @@ export function simulationGaps({ since, windows }: LastDay, time: WriteTime): st
       .filter((window) => window.since !== null && window.since > since!)
       .map((window) => `The plan has counted by ${window.name} since ${time(window.since!)} only.`),
     ...windows
-      .filter(isIncomplete)
+      .filter(({ local }) => local)
+      .map(({ name }) => `The use by ${name} is unknown for requests that gateways decided locally during an outage.`),
+    ...windows
+      .filter(({ floor, limit }) => floor !== null && floor > limit)
       .map(({ name, floor }) => `Clients that used up to ${number(floor!)} by ${name} may be missing.`),
   ];
 }
@@ -41,4 +44,4 @@ export function unitsInWords({ least, most }: RefusedUnits): string {
   return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }
 
-const isIncomplete = ({ floor, limit }: SimulatedWindow): boolean => floor !== null && floor > limit;
+const isIncomplete = ({ floor, limit, local }: SimulatedWindow): boolean => local || (floor !== null && floor > limit);

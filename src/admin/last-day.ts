@@ -11,7 +11,7 @@ import type { WindowUses } from '../observe/peaks/highest.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
-import { ask } from '../observe/peers/peers.ts';
+import { ask, completeSince } from '../observe/peers/peers.ts';
 import type { AdminContext } from './context.ts';
 import type { Subject } from './subjects.ts';
 import { coverageOf, time } from './view.ts';
@@ -37,7 +37,7 @@ export async function lastDay(
   const counted = plan.windows.filter(
     (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
-  const [{ answers, silent, apart }, requests] = await Promise.all([
+  const [{ answers, silent, lost, apart }, requests] = await Promise.all([
     ask(context.peers(), peaks, {
       plan: name,
       windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
@@ -47,11 +47,12 @@ export async function lastDay(
   const known = answers.length === 0 ? null : mergePeaks(answers.map(({ answer }) => answer));
   const parties = known ? refusedTo(counted, known, namesOf(keys, planned)) : [];
   return {
-    since: known && time(known.since),
+    since: known && time(completeSince(known.since, lost)),
     requests,
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const since = Math.max(...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
+      const latest = Math.max(...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
+      const since = completeSince(latest, lost);
       return { ...windowFields(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
     }),
     subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({

@@ -103,6 +103,9 @@ export const readinessOf = (readiness: PeerReadiness): Readiness => READINESS[re
 export const stateOf = <S extends StoreOfAll['state']>(state: S) =>
   STATES[state] as S extends 'partly' ? Store['state'] : Exclude<Store['state'], 'partial'>;
 
+export const lostView = (lost: PeerAnswers<unknown>['lost']) =>
+  lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
+
 export const coverageOf = ({ silent, apart }: Pick<PeerAnswers<unknown>, 'silent' | 'apart'>) => ({
   unresponsive: silent,
   isolated: apart,

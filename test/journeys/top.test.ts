@@ -126,7 +126,7 @@ describe('a single gateway', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^key +account +plan +count +share +too high by +last\n/);
     expect(out).toMatch(new RegExp(`${id} +acme +free +2 +100.0 % +0 +\\w+ ago`));
-    expect(out).toMatch(/\n2 refused requests with a valid key in the last hour, counted since 20\S+Z\.\n$/);
+    expect(out).toMatch(/\n2 refused requests with a valid key in the last hour, complete since 20\S+Z\.\n$/);
     expect((await run('--by', 'operations')).out).toMatch(/^operation +count .*\nlistPets +2 /);
     expect(JSON.parse((await run('--json', '--limit', '5')).out)).toMatchObject({ total: 12, items: [{ key: id }] });
     expect(await run('--window', 'week')).toMatchObject({ code: 2 });
@@ -165,6 +165,21 @@ describe('gateways that share a Redis', () => {
     }
     const { out } = await commandLine(one.folder)(['top'], { env: { REDIS_URL: redis.url } });
     expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
+  });
+
+  test('have complete counts since the last of them was restarted or lost', async () => {
+    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
+    const one = await shared();
+    const began = one.clock.now;
+    const since = async () => Date.parse(`${(await topAt(one.adminUrl)).since}`);
+    expect(await since()).toBe(began);
+    const two = await shared();
+    expect(await since()).toBe(two.clock.now);
+    const gone = Date.now() - MINUTE;
+    await redis.admin.zadd('sg:fleet', gone, 'gone:1');
+    const { body } = await adminOf(one.adminUrl)('GET', '/history');
+    expect(body.lost).toEqual([{ gateway: 'gone:1', at: new Date(gone).toISOString() }]);
+    await redis.admin.zrem('sg:fleet', 'gone:1');
   });
 
   test('name a silent one, and ignore an invalid query or response', async () => {

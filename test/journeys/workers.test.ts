@@ -225,7 +225,10 @@ describe('the metrics', () => {
     await until('all are counted', async () => (await total()) === before.total + 100);
     expect(await timed()).toBe(before.timed + 100);
 
+    const since = async () => Date.parse((await gateway.admin('GET', '/top')).body.since);
+    const complete = await since();
     const victim = await crashOne();
+    await until('the counts are complete since then', async () => (await since()) > complete);
     expect(await total()).toBe(before.total + 100);
     expect(statuses(await categories(key, { callers: 20, requests: 100 }))).toEqual([200]);
     await until('all are counted', async () => (await total()) === before.total + 200);

@@ -672,6 +672,7 @@ export interface History extends PeerCoverage {
   readonly step: string;
   readonly steps: readonly HistoryStep[];
   readonly gateways: readonly string[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }
 
 export interface Requests extends PeerCoverage {

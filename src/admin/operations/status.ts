@@ -4,7 +4,7 @@ import { type GatewayStatus, type ProcessStatus, status } from '../../observe/pe
 import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, readinessOf, shownConnections, stateOf, time } from '../view.ts';
+import { coverageOf, lostView, readinessOf, shownConnections, stateOf, time } from '../view.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -15,8 +15,7 @@ export function statusOperations(context: AdminContext) {
       const { answers, silent, lost, apart } = await ask(context.peers(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
-      const lostOnes = lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
-      return ok({ gateways, lost: lostOnes, ...coverageOf({ silent, apart }) });
+      return ok({ gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     listStores: async () => {
       const { answers, silent, apart } = await ask(context.peers(), status, null);

@@ -12,14 +12,14 @@ import {
   MOST_STEPS,
   mergeHistory,
 } from '../../observe/peers/history.ts';
-import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
+import { ask, completeSince, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { mergeTop, type TopQuery, top } from '../../observe/peers/top.ts';
 import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, latencyOf, time } from '../view.ts';
+import { coverageOf, latencyOf, lostView, time } from '../view.ts';
 
 export function trafficOperations(context: AdminContext) {
   /** Splits the query by the steps that one answer may have. */
@@ -36,6 +36,7 @@ export function trafficOperations(context: AdminContext) {
       gateways: [...new Set(answers.map(({ gateway }) => gateway))],
       silent: [...new Set(all.flatMap(({ silent }) => silent))],
       apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
+      lost: all.at(-1)?.lost ?? [],
     };
   }
 
@@ -44,25 +45,25 @@ export function trafficOperations(context: AdminContext) {
       const { since = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
-      const { steps, gateways, silent, apart } = await askInParts({
+      const { steps, gateways, silent, lost, apart } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      return ok({ step, steps: steps.map(stepView), gateways, ...coverageOf({ silent, apart }) });
+      return ok({ step, steps: steps.map(stepView), gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     getTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
       // Validated by the contract.
       const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
-      const { answers, silent, apart } = await ask(context.peers(), top, question);
+      const { answers, silent, lost, apart } = await ask(context.peers(), top, question);
       const counts = answers.map(({ answer }) => answer);
       const { since, summary } = mergeTop(question.by, counts);
       return ok({
         window: question.window,
         by: question.by === 'near' ? 'near-limit' : question.by,
-        since: answers.length === 0 ? null : time(since),
+        since: answers.length === 0 ? null : time(completeSince(since, lost)),
         total: summary.total,
         error: summary.floor,
         items: summary.items.slice(0, Number(limit)).map((item) => itemView(item, summary.total)),

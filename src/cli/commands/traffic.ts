@@ -1,5 +1,13 @@
 import type { History, HistoryStep, QueryOf, Top, TopItem } from '@storegate/console';
-import { missingGateways, missingWorkers, NO_GATEWAY, overcount, topError, topTotal } from '@storegate/console/words';
+import {
+  lostGateway,
+  missingGateways,
+  missingWorkers,
+  NO_GATEWAY,
+  overcount,
+  topError,
+  topTotal,
+} from '@storegate/console/words';
 import { call, duration, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page } from '../output.ts';
 
@@ -61,12 +69,13 @@ function itemRow({ error, share, ...rest }: TopItem) {
 }
 
 function showHistory(history: History, page: Page): string {
-  const { steps, step, gateways, unresponsive } = history;
+  const { steps, step, gateways, lost, unresponsive } = history;
   if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
   return (
     page.table(HISTORY_COLUMNS, steps.map(stepRow), 'No requests.') +
     page.notes(
       `One row per ${step}; the current minute is excluded. A missing row: no gateway was running.`,
+      ...lost.map((one) => lostGateway(one, inSentence)),
       ...missingGateways(history),
     )
   );

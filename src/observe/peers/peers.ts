@@ -8,12 +8,15 @@ export interface Self {
   readonly answer: (question: string, argument: unknown) => Promise<unknown> | null;
 }
 
+/** Milliseconds between two messages of a gateway that it is alive. */
+export const ANNOUNCE_INTERVAL = 2_500;
+
 export interface PeerAnswers<Answer> {
   /** This gateway's own answer comes first. */
   readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
   /** Gateways that are alive but did not answer in time. */
   readonly silent: readonly string[];
-  /** Gateways that disappeared in the last day without stopping. `at`: Unix milliseconds. */
+  /** Gateways that disappeared in the last day without stopping. `at`: their last message, in Unix milliseconds. */
   readonly lost: readonly { readonly gateway: string; readonly at: number }[];
   /** Why no other gateway could be asked, for operators; `null`: all were. */
   readonly apart: string | null;
@@ -23,6 +26,11 @@ export interface Peers {
   /** Rejects only if this gateway's own answer fails. */
   ask(question: string, argument: unknown): Promise<PeerAnswers<unknown>>;
   close(): Promise<void>;
+}
+
+/** When the last lost gateway cannot have counted any more: later counts are complete. Unix milliseconds. */
+export function completeSince(since: number, lost: PeerAnswers<unknown>['lost']): number {
+  return Math.max(since, ...lost.map(({ at }) => at + ANNOUNCE_INTERVAL));
 }
 
 let named = 0;

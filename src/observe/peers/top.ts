@@ -34,8 +34,8 @@ export const top = peerQuery({
   isAnswer: isTop,
 });
 
-/** `since`: the earliest start. */
+/** `since`: the latest start, so that nothing after it is missing. */
 export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {
   const summaries = counts.map(({ summary }) => summary);
-  return { since: Math.min(...counts.map(({ since }) => since)), summary: mergeSummaries(summaries, COUNTERS[by]) };
+  return { since: Math.max(...counts.map(({ since }) => since)), summary: mergeSummaries(summaries, COUNTERS[by]) };
 }

@@ -108,7 +108,8 @@ export class WorkerPool {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
     const asked = await Promise.allSettled(serving.map((handle) => handle.ask('ask', { question, argument })));
     const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    return { parts, missing: asked.length - parts.length };
+    // A worker that ended counts as missing until its replacement serves.
+    return { parts, missing: Math.max(0, this.#size - parts.length) };
   }
 
   async inFlight(): Promise<number> {

@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from '../../common/time.ts';
+import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
 
 /**
  * All key names in Redis. No other file contains the prefix. In a Cluster, only the text in braces decides the slot.
@@ -39,7 +40,7 @@ const PREFIX = 'sg:';
 export const PROBE_TTL = 1_000;
 export const LOCK_TTL = 10_000;
 /** Milliseconds: until a silent gateway is not counted; until the list expires. */
-export const GATEWAY_TTL = 10_000;
+export const GATEWAY_TTL = 4 * ANNOUNCE_INTERVAL;
 export const GATEWAYS_TTL = MINUTE;
 /** Milliseconds for gateways without a clean stop. */
 export const PEER_MEMORY = DAY;

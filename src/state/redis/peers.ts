@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Outage } from '../../errors/outage.ts';
-import { noPeers, type PeerAnswers, type Peers, type Self } from '../../observe/peers/peers.ts';
+import { ANNOUNCE_INTERVAL, noPeers, type PeerAnswers, type Peers, type Self } from '../../observe/peers/peers.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import { answersFor, GATEWAY_TTL, GATEWAYS_TTL, keyOf, PEER_MEMORY, QUESTIONS } from './key-names.ts';
@@ -179,7 +179,7 @@ export function joinGateways(redis: Connection, list: List, id: string, known = 
     count = await checkShape(redis, 'announce', runScript(redis, ANNOUNCE, [list], [id, ...lives]), isInteger);
   }
   // During an outage the last count is needed, so it remains.
-  const timer = setInterval(() => announce().catch(() => {}), GATEWAY_TTL / 4).unref();
+  const timer = setInterval(() => announce().catch(() => {}), ANNOUNCE_INTERVAL).unref();
   return {
     /** At least 1. */
     count: () => count,

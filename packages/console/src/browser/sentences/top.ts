@@ -14,7 +14,7 @@ export const COUNTED: Readonly<Record<Top['by'], string>> = {
 };
 
 export function topTotal({ by, window, since, total }: Top, time: WriteTime): string {
-  const from = since === null ? '' : `, counted since ${time(since)}`;
+  const from = since === null ? '' : `, complete since ${time(since)}`;
   return `${number(total)} ${COUNTED[by]} in the last ${window}${from}.`;
 }
 

@@ -13,7 +13,7 @@ const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type History = { steps: any[]; gateways: string[]; unresponsive: string[]; isolated: string | null };
+type History = { steps: any[]; outages: any[]; gateways: string[]; unresponsive: string[]; isolated: string | null };
 const historyAt = async (url: string, query = ''): Promise<History> =>
   (await adminOf(url)('GET', `/history${query}`)).body;
 
@@ -208,7 +208,11 @@ describe('gateways that share a Redis', () => {
       return one.log.some(({ msg }) => msg === 'state.outage');
     });
     one.clock.pass(MINUTE);
-    const { steps } = await historyAt(one.adminUrl, '?step=1m');
+    const { steps, outages } = await historyAt(one.adminUrl, '?step=1m');
     expect(steps.at(-1)).toMatchObject({ outagePolicies: ['local'] });
+    const begin = Date.parse(steps.at(-1).at);
+    expect(outages).toEqual([
+      { begin: new Date(begin).toISOString(), end: new Date(begin + MINUTE).toISOString(), policies: ['local'] },
+    ]);
   });
 });

@@ -70,6 +70,12 @@ export interface Gateway {
   readonly configuration: Configuration;
 }
 
+export interface StateOutage {
+  readonly begin: string;
+  readonly end: string;
+  readonly policies: readonly ('local' | 'deny' | 'allow')[];
+}
+
 export interface HistoryStep extends Outcomes, Latency {
   readonly at: string;
   readonly minutes: number;
@@ -671,6 +677,7 @@ export interface Top extends PeerCoverage {
 export interface History extends PeerCoverage {
   readonly step: string;
   readonly steps: readonly HistoryStep[];
+  readonly outages: readonly StateOutage[];
   readonly gateways: readonly string[];
   readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }

@@ -2,6 +2,7 @@ import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
+import type { StateOutage } from '../../observe/history/outages.ts';
 import { classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
 import {
   HISTORY_STEPS,
@@ -11,6 +12,7 @@ import {
   history,
   MOST_STEPS,
   mergeHistory,
+  mergeOutages,
 } from '../../observe/peers/history.ts';
 import { ask, completeSince, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { mergeTop, type TopQuery, top } from '../../observe/peers/top.ts';
@@ -33,6 +35,7 @@ export function trafficOperations(context: AdminContext) {
     const answers = all.flatMap((one) => one.answers);
     return {
       steps: mergeHistory(answers.map(({ answer }) => answer)),
+      outages: mergeOutages(answers.map(({ answer }) => answer)),
       gateways: [...new Set(answers.map(({ gateway }) => gateway))],
       silent: [...new Set(all.flatMap(({ silent }) => silent))],
       apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
@@ -45,13 +48,14 @@ export function trafficOperations(context: AdminContext) {
       const { since = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
-      const { steps, gateways, silent, lost, apart } = await askInParts({
+      const { steps, outages, gateways, silent, lost, apart } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      return ok({ step, steps: steps.map(stepView), gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
+      const view = { step, steps: steps.map(stepView), outages: outages.map(outageView) };
+      return ok({ ...view, gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     getTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
@@ -93,9 +97,17 @@ function stepView({ start, minutes, policies, row }: Span) {
     classes: classesIn(row),
     statuses: Object.fromEntries(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)),
     ...latencyOf(row),
-    outagePolicies: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
+    outagePolicies: policiesOf(policies),
   };
 }
+
+const outageView = ({ begin, end, policies }: StateOutage) => ({
+  begin: time(begin),
+  end: time(end),
+  policies: policiesOf(policies),
+});
+
+const policiesOf = (bits: number) => POLICIES.filter((_policy, i) => (bits & (1 << i)) !== 0);
 
 function itemView({ count, error, last, about }: Counted<Counting>, total: number) {
   const { keyId, account, plan, operation } = about;

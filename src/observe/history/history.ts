@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { addMinute, mergeMinutes, unpackMinute, withoutParts } from './minute.ts';
+import { MINUTE } from '../../common/time.ts';
+import { addMinute, mergeMinutes, policiesIn, unpackMinute, withoutParts } from './minute.ts';
+import { joinOutages, type StateOutage } from './outages.ts';
 import { COLUMNS } from './row.ts';
 
 const MOST = 24 * 60;
@@ -57,6 +59,13 @@ export class History {
       if (++read % AT_ONCE === 0) await setImmediate();
     }
     return [...spans.values()].sort((one, other) => one.start - other.start);
+  }
+
+  /** From `from` until before `to`, oldest first. */
+  outages({ from, to }: { from: number; to: number }): StateOutage[] {
+    const minutes = [...this.#minutes].filter(([start]) => start >= from && start < to);
+    const all = minutes.map(([start, bytes]) => ({ begin: start, end: start + MINUTE, policies: policiesIn(bytes) }));
+    return joinOutages(all.filter(({ policies }) => policies > 0));
   }
 
   /** Shrinks a tenth below the budget, so that it runs rarely. */

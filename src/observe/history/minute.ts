@@ -48,6 +48,11 @@ export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): P
   });
 }
 
+/** A bit for each of POLICIES that decided. Throws NotPacked. */
+export function policiesIn(bytes: Uint8Array): number {
+  return headOf(new Unpacking(bytes)).policies;
+}
+
 /** Throws NotPacked. */
 export function withoutParts(bytes: Uint8Array): Buffer {
   const sum = new Float64Array(COLUMNS);
@@ -67,10 +72,14 @@ function eachRow(
   each: (name: Uint8Array, row: Uint8Array) => void,
 ): Pick<Minute, 'start' | 'policies'> {
   const packed = new Unpacking(bytes);
+  const head = headOf(packed);
+  while (!packed.isAtEnd) each(packed.part(), packed.part());
+  return head;
+}
+
+function headOf(packed: Unpacking): Pick<Minute, 'start' | 'policies'> {
   const format = packed.number();
   if (format !== FORMAT) throw new NotPacked(`its format is ${format}`);
   const start = packed.number() * MINUTE;
-  const policies = packed.number();
-  while (!packed.isAtEnd) each(packed.part(), packed.part());
-  return { start, policies };
+  return { start, policies: packed.number() };
 }

@@ -1,10 +1,11 @@
 import { HOUR, MINUTE } from '../../common/time.ts';
 import type { History, Span } from '../history/history.ts';
+import { joinOutages, type StateOutage } from '../history/outages.ts';
 import { isRowText, rowIn, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
-import { has, isCount, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
+import { has, isCount, isMoment, isText, listOf, type Of, oneOf, orAbsent } from './shapes.ts';
 
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
@@ -22,6 +23,7 @@ export interface HistoryQuery extends Of<typeof isQuery> {}
 const isHistory = has({
   /** Oldest first. */
   spans: listOf(has({ start: isMoment, minutes: isCount, policies: isCount, row: isRowText })),
+  outages: orAbsent(listOf(has({ begin: isMoment, end: isMoment, policies: isCount }))),
 });
 
 export interface HistoryAnswer extends Of<typeof isHistory> {}
@@ -35,9 +37,10 @@ export const history = peerQuery({
   otherwise: null,
   /** Ends the minute first, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
-  async answer(_parts, asked, gateway: { readonly history: Pick<History, 'read'> }) {
+  async answer(_parts, asked, gateway: { readonly history: Pick<History, 'read' | 'outages'> }) {
     const spans = await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] });
-    return { spans: spans.map((span) => ({ ...span, row: rowText(span.row) })) };
+    const outages = gateway.history.outages(asked);
+    return { spans: spans.map((span) => ({ ...span, row: rowText(span.row) })), outages };
   },
   isAnswer: (answer): answer is HistoryAnswer => isHistory(answer) && answer.spans.length <= MOST_STEPS + 1,
 });
@@ -55,4 +58,9 @@ export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
     }
   }
   return [...sums.values()].sort((one, other) => one.start - other.start);
+}
+
+/** Gateways of older versions return no outages. */
+export function mergeOutages(answers: readonly HistoryAnswer[]): StateOutage[] {
+  return joinOutages(answers.flatMap(({ outages }) => outages ?? []));
 }

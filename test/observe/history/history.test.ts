@@ -118,6 +118,31 @@ describe('a minute', () => {
     expect((await read()).map(({ policies }) => policies)).toEqual([0, 4, 4, 1]);
   });
 
+  test('returns each outage from its first to its last minute', () => {
+    const { clock, recorder, history } = recording();
+    const outages: [begin: number, minutes: number][] = [
+      [9, 2],
+      [14, 1],
+      [600, 3],
+    ];
+    for (const [begin, minutes] of outages) {
+      clock.now = NOON + begin * MINUTE;
+      recorder.observe({ type: 'state.outage', policy: 'local', error: null });
+      for (let i = 1; i < minutes; i++) {
+        clock.pass(MINUTE);
+        recorder.turn();
+      }
+      recorder.observe({ type: 'state.recovered', duration: 1 });
+      clock.pass(MINUTE);
+      recorder.turn();
+    }
+    const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
+    const inMinutes = (time: number) => (time - NOON) / MINUTE;
+    const found = history.outages(all).map(({ begin, end }) => [inMinutes(begin), inMinutes(end) - inMinutes(begin)]);
+    expect(found).toEqual(outages);
+    expect(history.outages({ ...all, from: NOON + HOUR })).toMatchObject([{ policies: 1 }]);
+  });
+
   test('has a limited number of rows, however many operations there are, and misses no request', async () => {
     const { recorder, read, history } = recording();
     for (let i = 0; i < 5_000; i++) recorder.observe(requestEvent({ operation: `op${i}`, plan: `plan${i}` }));

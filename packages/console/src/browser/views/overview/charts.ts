@@ -1,9 +1,10 @@
 import { h } from 'preact';
-import type { HistoryStep, Latency, Outcomes } from '../../../admin-api.ts';
+import type { Latency, Outcomes } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/hooks.ts';
 import { dayTime, milliseconds, number } from '../../format.ts';
 import { Chart, type Series } from '../../parts/chart.ts';
 import { answerView, Missing } from '../../parts/view.ts';
+import { outageInWords } from '../../sentences/outages.ts';
 import { type Kinds, kindsOf, onLine } from './outcomes.ts';
 
 /** `length`: milliseconds of a step; `count`: the number of steps. */
@@ -19,7 +20,7 @@ function HistoryPanel({ title, since, step, length, count, each }: (typeof PANEL
   const answer = useAnswer('/history', { query: { since, step }, every: 60_000 });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
-    answerView(answer, ({ steps, unresponsive, isolated }) => {
+    answerView(answer, ({ steps, outages, unresponsive, isolated }) => {
       const line = onLine(steps, length, count);
       const names = line.map(({ at }) => dayTime(at));
       const counted = line.map(({ step }) => step);
@@ -41,19 +42,16 @@ function HistoryPanel({ title, since, step, length, count, each }: (typeof PANEL
             format: milliseconds,
           }),
         ]),
-        h(Alone, { steps }),
+        outages.map((one) =>
+          h(
+            'p',
+            { class: 'about' },
+            outageInWords(one, (at) => dayTime(Date.parse(at))),
+          ),
+        ),
       ];
     }),
   ]);
-}
-
-function Alone({ steps }: { steps: readonly HistoryStep[] }) {
-  const alone = steps.filter((step) => step.outagePolicies.length > 0);
-  if (alone.length === 0) return null;
-  const [first, last] = [alone[0]!, alone.at(-1)!].map(({ at }) => dayTime(Date.parse(at)));
-  const policies = [...new Set(alone.flatMap((step) => step.outagePolicies))].join(', ');
-  const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
-  return h('p', { class: 'about' }, `The shared state was down ${when}; the outage policy ${policies} applied.`);
 }
 
 const KINDS = [

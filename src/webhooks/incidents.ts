@@ -1,7 +1,10 @@
-import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
 import { type Data, timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 const WEEK = 7 * DAY;
+
+/** Milliseconds in which the replacement of a worker may detect the outage again. */
+export const REDETECTION_TIME = 15 * SECOND;
 
 /** One process's view. Plain values, as WebhookEvent. */
 export interface Sighting {
@@ -17,33 +20,56 @@ interface Incident {
   readonly first: Sighting;
   /** `null`: this process. */
   readonly by: Set<number | null>;
+  /** Every process that saw it has ended: Unix milliseconds, and monotonic ones. */
+  orphaned: { readonly at: number; readonly since: number } | null;
 }
 
-/** Merges processes: down with the first, up with the last. */
+/** Merges processes: down with the first, up with the last. Each incident begins and ends once. */
 export class Incidents {
   readonly #gateway: string;
+  readonly #monotonic: () => number;
   readonly #open = new Map<string, Incident>();
 
-  constructor(gateway: string) {
+  /** `monotonic`: milliseconds. */
+  constructor(gateway: string, monotonic: () => number = () => performance.now()) {
     this.#gateway = gateway;
+    this.#monotonic = monotonic;
   }
 
   see(sighting: Sighting, process: number | null): WebhookEvent | null {
     const name = `${sighting.sight} ${sighting.name}`;
     const incident = this.#open.get(name);
     if (sighting.isDown) {
-      if (incident) incident.by.add(process);
-      else this.#open.set(name, { first: sighting, by: new Set([process]) });
-      return incident ? null : this.#down(name, sighting);
+      if (!incident) {
+        this.#open.set(name, { first: sighting, by: new Set([process]), orphaned: null });
+        return this.#down(name, sighting);
+      }
+      incident.by.add(process);
+      incident.orphaned = null;
+      return null;
     }
     if (!incident?.by.delete(process) || incident.by.size > 0) return null;
     this.#open.delete(name);
     return this.#back(name, sighting, incident.first.at);
   }
 
-  /** Its replacement re-detects outages only it had seen. */
-  forget(process: number, at: number): WebhookEvent[] {
-    return [...this.#open.values()].flatMap(({ first }) => this.see({ ...first, isDown: false, at }, process) ?? []);
+  /** The process has ended. Incidents that only it saw end with `settle`, unless its replacement sees them too. */
+  forget(process: number, at: number): void {
+    for (const incident of this.#open.values()) {
+      if (incident.by.delete(process) && incident.by.size === 0) incident.orphaned = { at, since: this.#monotonic() };
+    }
+  }
+
+  /** Ends the incidents that no process has seen for `REDETECTION_TIME`. */
+  settle(): WebhookEvent[] {
+    const now = this.#monotonic();
+    const ended = [...this.#open].filter(
+      ([, { orphaned }]) => orphaned !== null && now - orphaned.since >= REDETECTION_TIME,
+    );
+    return ended.map(([name, { first, orphaned }]) => {
+      this.#open.delete(name);
+      return this.#back(name, { ...first, at: orphaned!.at }, first.at);
+    });
   }
 
   #down(name: string, { sight, at, about }: Sighting): WebhookEvent {

@@ -36,7 +36,10 @@ export interface WebhooksOptions {
   readonly localOutbox: Outbox | null;
   readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
+  /** Unix milliseconds. */
   readonly clock: () => number;
+  /** For tests: monotonic milliseconds. */
+  readonly monotonic?: () => number;
   readonly observe: Observe;
 }
 
@@ -60,11 +63,11 @@ export class Webhooks {
   backlog = { waiting: 0, oldest: 0, failing: 0 };
 
   constructor(options: WebhooksOptions) {
-    const { settings, gateway, outbox, localOutbox, clock, observe } = options;
+    const { settings, gateway, outbox, localOutbox, clock, monotonic, observe } = options;
     this.#options = options;
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
-    this.#incidents = new Incidents(gateway);
+    this.#incidents = new Incidents(gateway, monotonic);
     this.#detect = createDetector({
       quota: settings.minQuotaWindow,
       gateway,
@@ -80,7 +83,7 @@ export class Webhooks {
       onDropped: (count) =>
         observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
     });
-    this.#timer = setInterval(() => void this.#checks.next(), CHECK_INTERVAL).unref();
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
     this.#stopWatching = options.keys.watch(() => this.#soon.plan());
   }
 
@@ -92,8 +95,7 @@ export class Webhooks {
 
   readonly observe = (event: Event): void => {
     this.#detect(event);
-    if (event.type !== 'worker.ended') return;
-    for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#queue.add(found);
+    if (event.type === 'worker.ended') this.#incidents.forget(event.worker, this.#options.clock());
   };
 
   /** `process`: the worker, or `null` for this process. */
@@ -110,6 +112,11 @@ export class Webhooks {
     await this.#queue.close();
     await this.#checks.idle();
     await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
+  }
+
+  #check(): void {
+    for (const found of this.#incidents.settle()) this.#queue.add(found);
+    void this.#checks.next();
   }
 
   async #isWritten(found: WebhookEvent): Promise<boolean> {

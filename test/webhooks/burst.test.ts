@@ -4,8 +4,10 @@ import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
+import { REDETECTION_TIME } from '../../src/webhooks/incidents.ts';
 import type { Outbox } from '../../src/webhooks/outbox.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { TestClock } from '../support/limits.ts';
 import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
@@ -24,6 +26,7 @@ const settings = {
 };
 const [receiver] = endpointsOf(settings);
 
+const time = new TestClock();
 let webhooks: Webhooks;
 let outbox: Outbox;
 let lost = 0;
@@ -43,6 +46,7 @@ function open(get: (id: string) => Promise<KeyRecord | null> = async () => null)
     keys: { get, async *read() {}, watch: () => () => {} },
     auditLog: { list: async () => [] },
     clock: Date.now,
+    monotonic: time.read,
     observe: (event) => {
       if (event.type === 'webhook.delivery' && event.result === 'dropped') lost += event.count;
     },
@@ -83,4 +87,18 @@ test('an event has the account of its key although the first look-up of the key 
   await until('it is written', async () => (await waiting()) === 1);
   const { body } = (await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!;
   expect(JSON.parse(body)).toMatchObject({ data: { key: 'key_0', account: 'acme', plan: 'free' } });
+});
+
+test('an outage that only a worker saw ends after the worker', async () => {
+  open();
+  const about = { upstream: 'default', store: 'one:80' };
+  const sighting = { sight: 'store', name: 'default one:80', isDown: true, at: Date.now(), about } as const;
+  webhooks.onDetection(sighting, 1);
+  await until('it is stored', async () => (await waiting()) === 1);
+  webhooks.observe({
+    ...{ type: 'worker.ended', worker: 1, pid: 7, reason: 'signal SIGKILL' },
+    ...{ unexpected: true, replacedAfter: 0 },
+  });
+  time.pass(REDETECTION_TIME);
+  await until('its end is stored', async () => (await waiting()) === 2);
 });

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { messageOf, type WebhookEvent } from '../../src/webhooks/event.ts';
-import { Incidents, type Sighting } from '../../src/webhooks/incidents.ts';
+import { Incidents, REDETECTION_TIME, type Sighting } from '../../src/webhooks/incidents.ts';
+import { TestClock } from '../support/limits.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
@@ -20,9 +22,11 @@ const state = (isDown: boolean, at: number): Sighting => ({
   about: isDown ? { policy: 'local', reason: 'gone' } : {},
 });
 
+let time: TestClock;
 let incidents: Incidents;
 beforeEach(() => {
-  incidents = new Incidents('gw-1');
+  time = new TestClock();
+  incidents = new Incidents('gw-1', time.read);
 });
 
 describe('the view of the workers of one gateway', () => {
@@ -42,13 +46,56 @@ describe('the view of the workers of one gateway', () => {
     expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
   });
 
-  test('drops a worker that ends, and stays down while another is', () => {
+  test('is up some time after the last worker that saw it down has ended', () => {
     incidents.see(store(true, T), 1);
     incidents.see(state(true, T), 1);
     incidents.see(state(true, T), 2);
-    expect(incidents.forget(1, T + 5).map(({ type }) => type)).toEqual(['upstream.up']);
-    expect(incidents.forget(1, T + 5)).toEqual([]);
-    expect(incidents.forget(2, T + 6).map(({ type }) => type)).toEqual(['state.up']);
+    incidents.forget(1, T + 5);
+    time.pass(REDETECTION_TIME - 1);
+    expect(incidents.settle()).toEqual([]);
+    time.pass(1);
+    expect(incidents.settle()).toMatchObject([{ type: 'upstream.up', data: { duration: 5 } }]);
+    incidents.forget(2, T + 9);
+    time.pass(REDETECTION_TIME);
+    expect(incidents.settle()).toMatchObject([{ type: 'state.up', data: { duration: 9 } }]);
+    expect(incidents.settle()).toEqual([]);
+  });
+
+  test('stays down if the replacement of a worker sees it down too', () => {
+    incidents.see(store(true, T), 1);
+    incidents.forget(1, T + 5);
+    time.pass(REDETECTION_TIME / 2);
+    expect(incidents.see(store(true, T + 9), 1)).toBeNull();
+    time.pass(REDETECTION_TIME);
+    expect(incidents.settle()).toEqual([]);
+    expect(incidents.see(store(false, T + 20), 1)).toMatchObject({ type: 'upstream.up', data: { duration: 20 } });
+  });
+
+  test('begins once and ends once, whichever process saw it and ended', () => {
+    const step = fc.record({
+      process: fc.nat(2),
+      what: fc.constantFrom('down', 'up', 'ends', 'settles'),
+      pause: fc.nat(REDETECTION_TIME),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        incidents = new Incidents('gw-1', time.read);
+        const types: string[] = [];
+        const note = (...found: (WebhookEvent | null)[]) =>
+          types.push(...found.filter((one) => one !== null).map(({ type }) => type));
+        for (const { process, what, pause } of steps) {
+          time.pass(pause);
+          if (what === 'ends') incidents.forget(process, time.now);
+          else if (what === 'settles') note(...incidents.settle());
+          else note(incidents.see(store(what === 'down', time.now), process));
+        }
+        for (const process of [0, 1, 2]) incidents.forget(process, time.now);
+        time.pass(REDETECTION_TIME);
+        note(...incidents.settle());
+        expect(types).toEqual(types.map((_, i) => (i % 2 === 0 ? 'upstream.down' : 'upstream.up')));
+        expect(types.length % 2).toBe(0);
+      }),
+    );
   });
 
   test('has one id per minute while the state is down, so that receivers can compare', () => {

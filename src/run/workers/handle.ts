@@ -35,6 +35,7 @@ export class WorkerHandle {
   #givenUp: string | null = null;
   #figures: Figures = [];
   #drained: Promise<number> | null = null;
+  #hasEnded = false;
 
   constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'able'>) {
     this.number = number;
@@ -44,6 +45,10 @@ export class WorkerHandle {
       send: (frame, sent) => void worker.send(frame, sent),
       handlers: {
         ...answers,
+        webhook: (detection) => {
+          // The last messages may arrive after the exit. What the worker saw ended with it; events did happen.
+          if (!this.#hasEnded || !('sight' in detection)) answers.webhook(detection);
+        },
         able: (readiness) => {
           this.#readiness = readiness;
         },
@@ -165,6 +170,7 @@ export class WorkerHandle {
       this.#worker.on('error', (error) => this.#worker.process.pid === undefined && resolve(error.message));
     });
     this.#phase = 'leaving';
+    this.#hasEnded = true;
     this.#channel.close(how);
     return { reason: this.#givenUp ?? how, unexpected: this.#lastReport === null || this.#givenUp !== null };
   }

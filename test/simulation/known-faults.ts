@@ -8,9 +8,6 @@ const KNOWN = {
   1: 'a clock that is set back locks clients out',
   2: 'ban levels are forgotten when a request without a key comes',
   3: 'polite clients are banned, and refusals by concurrency are no strikes',
-  4: 'a key that is revoked during an outage passes for another 30 s',
-  7: 'a plan is simulated with the share of an outage as if it was used',
-  8: 'the counts of a gateway that was restarted are missing without a word',
   9: 'two outages within a minute begin once',
 } as const;
 

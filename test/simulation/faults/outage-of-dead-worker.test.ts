@@ -14,7 +14,8 @@ test('an outage that only a worker has seen ends for webhooks with the worker', 
     gateway!.within(({ observe }) => {
       observe({ type: 'worker.ended', worker: WORKER, pid: 1, reason: 'SIGKILL', unexpected: true, replacedAfter: 0 });
     });
-    await world.pass(5_000);
+    // The replacement of a worker gets time to report the same outage.
+    await world.pass(20_000);
     expect(receiver.delivered.map(({ type }) => type)).toEqual(['state.down', 'state.up']);
   });
 });

@@ -29,6 +29,8 @@ export class Incidents {
   readonly #gateway: string;
   readonly #monotonic: () => number;
   readonly #open = new Map<string, Incident>();
+  /** Outages of the state that began in the last minute with one. */
+  #outages = { minute: 0, count: 0 };
 
   /** `monotonic`: milliseconds. */
   constructor(gateway: string, monotonic: () => number = () => performance.now()) {
@@ -74,13 +76,23 @@ export class Incidents {
 
   #down(name: string, { sight, at, about }: Sighting): WebhookEvent {
     const data = { ...about, gateway: this.#gateway };
-    // Gateways that cannot reach each other create the same event within a minute, so that endpoints can deduplicate
-    // it.
-    if (sight === 'state')
-      return { ...uniqueEvent('state.down', at, `${Math.floor(at / MINUTE)}`, at + HOUR, data), apart: true };
+    if (sight === 'state') {
+      return { ...uniqueEvent('state.down', at, this.#outageIdentity(at), at + HOUR, data), apart: true };
+    }
     // For an hour: a gateway that crashed during the outage never reports it up.
     const once = { name: `${name} away`, since: 0, until: at + HOUR };
     return { type: 'upstream.down', at, data, identity: `${name} ${at}`, once };
+  }
+
+  /**
+   * Gateways that cannot reach each other create the same identity within a minute, so that endpoints can deduplicate
+   * the event. Further outages within the minute are other events.
+   */
+  #outageIdentity(at: number): string {
+    const minute = Math.floor(at / MINUTE);
+    const count = this.#outages.minute === minute ? this.#outages.count + 1 : 1;
+    this.#outages = { minute, count };
+    return count === 1 ? `${minute}` : `${minute} ${count}`;
   }
 
   #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {

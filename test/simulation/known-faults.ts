@@ -8,7 +8,6 @@ const KNOWN = {
   1: 'a clock that is set back locks clients out',
   2: 'ban levels are forgotten when a request without a key comes',
   3: 'polite clients are banned, and refusals by concurrency are no strikes',
-  9: 'two outages within a minute begin once',
 } as const;
 
 /** `STOREGATE_TEST_FAULTS=all` looks for known faults too. */

@@ -98,6 +98,17 @@ describe('the view of the workers of one gateway', () => {
     );
   });
 
+  test('has another id for a second outage of the state within the minute', () => {
+    const [first, second, other] = [0, 10_000, 20_000].map((after, i) => {
+      const found = i === 2 ? new Incidents('gw-2') : incidents;
+      const down = found.see(state(true, T + after), 1)!;
+      found.see(state(false, T + after + 5_000), 1);
+      return messageOf(down).id;
+    });
+    expect(second).not.toBe(first);
+    expect(other).toBe(first);
+  });
+
   test('has one id per minute while the state is down, so that receivers can compare', () => {
     const other = new Incidents('gw-2');
     const ids = [incidents.see(state(true, T), null), other.see(state(true, T + 59_999), null)].map(

@@ -71,10 +71,10 @@ function countersOf(n: number, now: number): SubjectCounters {
 function strikeStateOf(n: number, now: number): StrikeState {
   const strikes = {
     ...newStrikeState(),
-    refusedAt: now - 5_000,
-    refusedUntil: now + 1_000,
+    refused: { at: now - 5_000, until: now + 1_000, refusals: 201 },
     strikes: [now - 4_000],
     cleanSince: now,
+    forgottenAt: now + 24 * HOUR,
   };
   if (n % 1_000 > 0) return strikes;
   const bannedUntil = now + 24 * HOUR;
@@ -83,7 +83,7 @@ function strikeStateOf(n: number, now: number): StrikeState {
     bannedUntil,
     bannedSince: now,
     bannedFor: WINDOWS[0],
-    rung: 1,
+    level: 1,
     strikes: [],
     cleanSince: bannedUntil,
   };

@@ -76,9 +76,16 @@ export function entryView(entry: AuditEntry) {
   return { ...entry, before, after, at: time(entry.at), reason: reasonOf(entry) };
 }
 
-export function escalationView({ strikes, window, grace, durations, decay }: BanEscalation) {
-  const span = formatDuration;
-  return { strikes, window: span(window), grace: span(grace), durations: durations.map(span), decay: span(decay) };
+export function escalationView(escalation: BanEscalation) {
+  const { strikes, window, workers, grace, durations, decay } = escalation;
+  return {
+    strikes,
+    window: formatDuration(window),
+    workers,
+    grace: formatDuration(grace),
+    durations: durations.map(formatDuration),
+    decay: formatDuration(decay),
+  };
 }
 
 // Gateways of different versions exchange these values, so their names stay.

@@ -32,6 +32,7 @@ interface AccountEntry {
 interface BansEntry {
   readonly strikes: number;
   readonly window: string;
+  readonly workers: number;
   readonly grace: string;
   readonly durations: readonly string[];
   readonly decay: string;
@@ -121,9 +122,16 @@ export function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addres
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
-function escalationOf({ strikes, window: within, grace, durations, decay }: BansEntry): BanEscalation {
+function escalationOf({ strikes, window, workers, grace, durations, decay }: BansEntry): BanEscalation {
   const span = (text: string): number => parseDuration(text)!;
-  return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(decay) };
+  return {
+    strikes,
+    window: span(window),
+    workers,
+    grace: span(grace),
+    durations: durations.map(span),
+    decay: span(decay),
+  };
 }
 
 function escalationDefaults(): BansEntry {

@@ -119,7 +119,7 @@ export const CATALOGUE = {
   too_many_in_flight: {
     status: 429,
     title: 'Too many concurrent requests.',
-    advice: 'Wait for a response before the next request: refused requests count against no quota and cause no ban.',
+    advice: 'Wait for a response, and at least for `Retry-After`: refused requests count against no quota.',
   },
   too_many_failed_attempts: {
     status: 429,

@@ -1,5 +1,5 @@
-import { noteRefusal, recentStrikes } from './ban-escalation.ts';
-import { adoptWindows, type Counters, eachWindow, newStrikeState } from './counters.ts';
+import { freeRefusals, noteRefusal, recentStrikes, strike } from './ban-escalation.ts';
+import { adoptWindows, type Counters, correctTimes, eachWindow, newStrikeState } from './counters.ts';
 import type { BanEscalation, Limits, Window } from './limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
@@ -22,6 +22,8 @@ export interface Admission extends Readings {
   readonly violated: Window | null;
   /** Strikes towards the next ban, including this request's. */
   readonly strikes: number;
+  /** Further refusals by the same limit that are not strikes; 0 unless limited. */
+  readonly freeRefusals: number;
   /** When the ban in force ends; 0 without one. */
   readonly bannedUntil: number;
   /** This request was the last strike: the ban begins with it. */
@@ -44,7 +46,23 @@ export interface Reading {
 
 /** The admission of a client without a ban. */
 export function admitted(now: number, readings: readonly Reading[], strikes: number): Admission {
-  return { verdict: 'admitted', now, readings, retryAt: 0, violated: null, strikes, bannedUntil: 0, banBegins: false };
+  return {
+    verdict: 'admitted',
+    now,
+    readings,
+    retryAt: 0,
+    violated: null,
+    strikes,
+    freeRefusals: 0,
+    bannedUntil: 0,
+    banBegins: false,
+  };
+}
+
+/** An admission that no window counts: all read as unused. */
+export function uncounted({ windows }: Limits, now: number): Admission {
+  const unused = (window: Window) => ({ window, remaining: window.limit, resetAt: now + window.span });
+  return admitted(now, windows.map(unused), 0);
 }
 
 /**
@@ -62,6 +80,7 @@ export function admit(
 ): Admission {
   const { windows, escalation } = limits;
   adoptWindows(counters, windows);
+  correctTimes(counters, now);
   const bannedUntil = banEnd(counters, now);
   const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
@@ -80,11 +99,28 @@ export function admit(
   return answer(counters, escalation, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
 }
 
+/**
+ * Adds a strike for a request that was refused without `admit`, unless the subject is banned or cannot be banned. Like
+ * its twin state/redis/lua/strike-1.lua it returns what `look` returns, and whether the ban begins.
+ */
+export function addStrike(counters: Counters, limits: Limits, now: number): Admission {
+  const { windows, escalation } = limits;
+  const known = look(counters, limits, now);
+  if (!escalation || known.verdict === 'banned') return known;
+  adoptWindows(counters, windows);
+  correctTimes(counters, now);
+  counters.strikeState ??= newStrikeState();
+  const banBegins = strike(counters.strikeState, escalation, null, now) === 'ban';
+  return answer(counters, escalation, now, banBegins ? 'banned' : 'admitted', null, 0, banBegins);
+}
+
 /** What `admit` would return for a request of cost 0. Charges and records nothing. */
 export function look(looked: Counters, limits: Limits, now: number): Admission {
-  // A copy: reading under other limits must not drop the windows that the counters have.
-  const counters = { ...looked, strikeState: looked.strikeState && { ...looked.strikeState } };
+  // Reading changes nothing: neither the windows that the counters have nor their times.
+  const { windows, cells, strikeState } = looked;
+  const counters = { windows, cells: [...cells], strikeState: structuredClone(strikeState) };
   adoptWindows(counters, limits.windows);
+  correctTimes(counters, now);
   const verdict = banEnd(counters, now) > 0 ? 'banned' : 'admitted';
   return answer(counters, limits.escalation, now, verdict, null, 0, false);
 }
@@ -114,10 +150,19 @@ function answer(
     readings.push({ window, remaining, resetAt: meter.resetAt(counters.cells, at, window, now) });
   });
   const bannedUntil = banEnd(counters, now);
-  const strikes = counters.strikeState && escalation ? recentStrikes(counters.strikeState, escalation, now).length : 0;
-  const retryAt = Math.max(fitsAt, bannedUntil);
-  const answered = { verdict, now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
-  return banBegins ? { ...answered, banLevel: counters.strikeState!.rung } : answered;
+  const state = escalation && counters.strikeState;
+  const answered = {
+    verdict,
+    now,
+    readings,
+    retryAt: Math.max(fitsAt, bannedUntil),
+    violated,
+    strikes: state ? recentStrikes(state, escalation, now).length : 0,
+    freeRefusals: state && verdict === 'limited' ? freeRefusals(state, escalation, violated, now) : 0,
+    bannedUntil,
+    banBegins,
+  };
+  return banBegins ? { ...answered, banLevel: state!.level } : answered;
 }
 
 function banEnd(counters: Counters, now: number): number {

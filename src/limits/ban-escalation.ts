@@ -1,13 +1,12 @@
-import type { ScopeRefusal, StrikeState } from './counters.ts';
+import type { StrikeState, Wait } from './counters.ts';
 import type { BanEscalation, Window } from './limits.ts';
 
 /** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/escalation.lua. */
 export type RefusalEffect = 'none' | 'strike' | 'ban';
 
 /**
- * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. It is a strike if the same limit
- * first refused at least `grace` ago, so a burst in flight when the limit was reached earns none. The client's own
- * windows are one limit here, and the windows of each scope another.
+ * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. The client's own windows are one
+ * limit here, and the windows of each scope another.
  */
 export function noteRefusal(
   state: StrikeState,
@@ -16,27 +15,51 @@ export function noteRefusal(
   retryAt: number,
   now: number,
 ): RefusalEffect {
-  const refusal = violated?.scope === undefined ? null : refusalIn(state, violated.scope);
-  const [since, until] = refusal === null ? [state.refusedAt, state.refusedUntil] : [refusal.at, refusal.until];
-  if (now < until) return now < since + escalation.grace ? 'none' : strike(state, escalation, violated, now);
-  if (refusal === null) {
-    state.refusedAt = now;
-    state.refusedUntil = retryAt;
-  } else {
-    refusal.at = now;
-    refusal.until = retryAt;
-  }
-  return 'none';
+  const wait = waitFor(state, violated);
+  return isStrike(wait, escalation, retryAt, now) ? strike(state, escalation, violated, now) : 'none';
 }
 
-function refusalIn(state: StrikeState, scope: string): ScopeRefusal {
-  state.refusedIn ??= [];
-  let refusal = state.refusedIn.find((one) => one.scope === scope);
-  if (!refusal) {
-    refusal = { scope, at: 0, until: 0 };
-    state.refusedIn.push(refusal);
+/**
+ * Records a refusal in a wait, which lasts from the first refusal by a limit until its retry time. A client that waits is
+ * refused at most once in it, so more refusals than there are `workers` prove that one did not wait: each further one is
+ * a strike. Refusals within `grace` do not count: their requests may have been sent before the first refusal arrived.
+ */
+export function isStrike(wait: Wait, escalation: BanEscalation, retryAt: number, now: number): boolean {
+  if (now >= wait.until) {
+    wait.at = now;
+    wait.until = retryAt;
+    wait.refusals = 1;
+    return false;
   }
-  return refusal;
+  // A cheaper request may fit earlier, and its client returns then.
+  wait.until = Math.min(wait.until, retryAt);
+  if (now < wait.at + escalation.grace) return false;
+  wait.refusals += 1;
+  return wait.refusals > escalation.workers;
+}
+
+/** Refusals by `violated` that would not be strikes yet, in the wait at `now`. */
+export function freeRefusals(
+  state: StrikeState,
+  escalation: BanEscalation,
+  violated: Window | null,
+  now: number,
+): number {
+  const wait = waitFor(state, violated);
+  return now < wait.until ? Math.max(0, escalation.workers - wait.refusals) : escalation.workers;
+}
+
+/** The wait after a refusal by `violated`; ended if there was none. */
+export function waitFor(state: StrikeState, violated: Window | null): Wait {
+  const scope = violated?.scope;
+  if (scope === undefined) return state.refused;
+  state.refusedIn ??= [];
+  let wait = state.refusedIn.find((one) => one.scope === scope);
+  if (!wait) {
+    wait = { scope, at: 0, until: 0, refusals: 0 };
+    state.refusedIn.push(wait);
+  }
+  return wait;
 }
 
 /** Adds one strike for a refusal by `violated`; enough strikes within the configured window are a ban. */
@@ -46,12 +69,13 @@ export function strike(
   violated: Window | null,
   now: number,
 ): 'strike' | 'ban' {
-  state.rung = levelAt(state, escalation, now);
+  state.level = levelAt(state, escalation, now);
   state.cleanSince = now;
   state.strikes = recentStrikes(state, escalation, now);
   state.strikes.push(now);
+  state.forgottenAt = forgottenAt(state, escalation);
   if (state.strikes.length < escalation.strikes) return 'strike';
-  ban(state, durationAtLevel(escalation, state.rung), violated, now);
+  ban(state, escalation, durationAtLevel(escalation, state.level), violated, now);
   return 'ban';
 }
 
@@ -64,19 +88,35 @@ export function durationAtLevel({ durations }: BanEscalation, level: number): nu
  * Bans for `length` from `now` and raises the level by one. The level must be current at `now`. `cause` is the limit
  * that was ignored; `null` for a manual ban.
  */
-export function ban(state: StrikeState, length: number, cause: Window | null, now: number): void {
+export function ban(
+  state: StrikeState,
+  escalation: BanEscalation | null,
+  length: number,
+  cause: Window | null,
+  now: number,
+): void {
   state.bannedUntil = now + length;
   state.bannedSince = now;
   state.bannedFor = cause;
-  state.rung += 1;
+  state.level += 1;
   state.strikes = [];
   state.cleanSince = state.bannedUntil;
+  state.forgottenAt = forgottenAt(state, escalation);
 }
 
-/** The level at `now`: it drops by one for each whole `forget` since the last strike or the end of the last ban. */
+/**
+ * When the strikes and the level have no effect any more. It is stored, because the step that drops old counters does not know
+ * the escalation of each subject.
+ */
+function forgottenAt({ cleanSince, level }: StrikeState, escalation: BanEscalation | null): number {
+  if (escalation === null) return cleanSince;
+  return cleanSince + Math.max(escalation.window, level * escalation.decay);
+}
+
+/** The level at `now`: it drops by one for each whole `decay` since the last strike or the end of the last ban. */
 export function levelAt(state: StrikeState, escalation: BanEscalation, now: number): number {
   const cleanSpans = Math.max(0, Math.floor((now - state.cleanSince) / escalation.decay));
-  return Math.max(0, state.rung - cleanSpans);
+  return Math.max(0, state.level - cleanSpans);
 }
 
 export function recentStrikes(state: StrikeState, escalation: BanEscalation, now: number): number[] {

@@ -1,5 +1,5 @@
 import { isSameCounter, meterOf, windowId } from './kinds.ts';
-import type { BanEscalation, Window } from './limits.ts';
+import type { Window } from './limits.ts';
 import type { Meter } from './windows.ts';
 
 /** All state of one subject. There may be millions, so no property is optional. */
@@ -14,30 +14,30 @@ export interface Counters {
 
 /** State left by refusals. Times are Unix milliseconds; 0 is never. */
 export interface StrikeState {
-  /** First refusal by the client's own windows, and the retry time sent with it. */
-  refusedAt: number;
-  refusedUntil: number;
-  /**
-   * The same for each scope separately, because a refusal for one operation does not apply to another. Absent: none.
-   */
-  refusedIn?: ScopeRefusal[] | undefined;
+  /** The wait after a refusal by the client's own windows. */
+  refused: Wait;
+  /** The same for each scope, because a refusal for one operation does not apply to another. Absent: none. */
+  refusedIn?: (Wait & { readonly scope: string })[] | undefined;
   /** Times of strikes, oldest first; never more than a ban needs. */
   strikes: number[];
   bannedUntil: number;
-  /** When the last ban began, and its limit: `null` for a manual ban. Shown to operators only. */
   bannedSince: number;
+  /** The limit that the ban is for, shown to operators only; `null` for a manual ban. */
   bannedFor: Window | null;
   /** Ban level as of `cleanSince`. */
-  rung: number;
+  level: number;
   /** Since when there was neither strike nor ban. */
   cleanSince: number;
+  /** When the strikes and the level have no effect any more. */
+  forgottenAt: number;
 }
 
-/** A scope, the first refusal by its windows, and the retry time sent with it. */
-export interface ScopeRefusal {
-  readonly scope: string;
+/** From the first refusal by a limit until its earliest retry time. */
+export interface Wait {
   at: number;
   until: number;
+  /** Refusals in it, without those within the grace of the first. */
+  refusals: number;
 }
 
 export function newCounters(windows: readonly Window[]): Counters {
@@ -47,15 +47,19 @@ export function newCounters(windows: readonly Window[]): Counters {
 
 export function newStrikeState(): StrikeState {
   return {
-    refusedAt: 0,
-    refusedUntil: 0,
+    refused: noWait(),
     strikes: [],
     bannedUntil: 0,
     bannedSince: 0,
     bannedFor: null,
-    rung: 0,
+    level: 0,
     cleanSince: 0,
+    forgottenAt: 0,
   };
+}
+
+export function noWait(): Wait {
+  return { at: 0, until: 0, refusals: 0 };
 }
 
 /**
@@ -72,35 +76,71 @@ export function adoptWindows(counters: Counters, windows: readonly Window[]): vo
   eachWindow(windows, (window, _at, { size }) => {
     cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
   });
-  if (!sameLimits(counters.windows, windows) && counters.strikeState) {
-    counters.strikeState.refusedAt = 0;
-    clearRefusals(counters.strikeState);
-  }
+  if (!sameLimits(counters.windows, windows) && counters.strikeState) endWaits(counters.strikeState);
   counters.windows = windows;
   counters.cells = cells;
 }
 
 /** Voids earlier retry times: the next refusal counts as a first one. */
-export function clearRefusals(state: StrikeState): void {
-  state.refusedUntil = 0;
+export function endWaits(state: StrikeState): void {
+  state.refused = noWait();
   state.refusedIn = undefined;
 }
 
-/**
- * When these counters equal new ones and can be dropped. `escalation` is `undefined` if it is unknown; then counters
- * with strikes or levels return Infinity.
- */
-export function staleAt(counters: Counters, escalation: BanEscalation | null | undefined): number {
+/** When these counters equal new ones and can be dropped. */
+export function staleAt({ windows, cells, strikeState }: Counters): number {
   let stale = 0;
-  eachWindow(counters.windows, (window, at, meter) => {
-    stale = Math.max(stale, meter.staleAt(counters.cells, at, window));
+  eachWindow(windows, (window, at, meter) => {
+    stale = Math.max(stale, meter.staleAt(cells, at, window));
   });
-  const state = counters.strikeState;
-  if (!state) return stale;
-  if (escalation === undefined && (state.rung > 0 || state.strikes.length > 0)) return Number.POSITIVE_INFINITY;
-  const memory = escalation ? Math.max(escalation.window, state.rung * escalation.decay) : 0;
-  const scopeEnds = (state.refusedIn ?? []).map(({ until }) => until);
-  return Math.max(stale, state.refusedUntil, ...scopeEnds, state.bannedUntil, state.cleanSince + memory);
+  if (!strikeState) return stale;
+  const { refused, refusedIn = [], bannedUntil, forgottenAt } = strikeState;
+  for (const { until } of refusedIn) stale = Math.max(stale, until);
+  return Math.max(stale, refused.until, bannedUntil, forgottenAt);
+}
+
+/**
+ * The rule for stored times: what lies further in the future than its own span allows began now. The clock was fast when
+ * it was stored, and has been corrected. So no window, ban or wait lasts longer than its span, and every counted unit
+ * stays counted. Returns whether something changed.
+ */
+export function correctTimes(counters: Counters, now: number): boolean {
+  let isCorrected = false;
+  let at = 0;
+  for (const window of counters.windows) {
+    const meter = meterOf(window);
+    if (meter.correctTimes(counters.cells, at, window, now)) isCorrected = true;
+    at += meter.size;
+  }
+  const { strikeState } = counters;
+  return (strikeState !== null && correctStrikeTimes(strikeState, now)) || isCorrected;
+}
+
+function correctStrikeTimes(state: StrikeState, now: number): boolean {
+  let isCorrected = false;
+  for (const wait of [state.refused, ...(state.refusedIn ?? [])]) {
+    if (wait.at <= now) continue;
+    // A client that waits as the fast clock demanded returns before the corrected end.
+    Object.assign(wait, noWait());
+    isCorrected = true;
+  }
+  if (state.strikes.some((at) => at > now)) {
+    state.strikes = state.strikes.map((at) => Math.min(at, now));
+    isCorrected = true;
+  }
+  const future = state.bannedSince - now;
+  if (future > 0) {
+    state.bannedSince = now;
+    state.bannedUntil -= future;
+    isCorrected = true;
+  }
+  const excess = state.cleanSince - Math.max(now, state.bannedUntil);
+  if (excess > 0) {
+    state.cleanSince -= excess;
+    state.forgottenAt -= excess;
+    isCorrected = true;
+  }
+  return isCorrected;
 }
 
 export function eachWindow(

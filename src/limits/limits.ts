@@ -24,9 +24,14 @@ export interface Window {
 
 /** Escalating bans for keys that keep sending after a refusal. Times in milliseconds. */
 export interface BanEscalation {
-  /** Strikes within `within` that cause a ban. */
+  /** Strikes within `window` that cause a ban. */
   readonly strikes: number;
   readonly window: number;
+  /**
+   * Clients that may share a key, at least 1: each may learn of a limit by a refusal of its own, so this many refusals
+   * until the retry time are not strikes.
+   */
+  readonly workers: number;
   /**
    * A refusal this soon after the first of its kind is not a strike: the client may not have received a response yet.
    */

@@ -3,7 +3,7 @@ import type { Window } from './limits.ts';
 /**
  * How one window counts; state/redis/lua/rules/windows.lua is the twin. Its memory is `size` numbers in the subject's
  * cells from `at`: doubles in one array, because a gateway holds millions of them. Fresh cells are zero. Times are Unix
- * milliseconds and may go backwards a little: counted units stay counted.
+ * milliseconds and may go backwards: counted units stay counted.
  */
 export interface Meter {
   readonly size: number;
@@ -11,6 +11,11 @@ export interface Meter {
   used(cells: readonly number[], at: number, window: Window, now: number): number;
   /** Adds `cost` units at `now`. The caller has checked that they fit. */
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
+  /**
+   * Units charged later than `now`, by a clock that has been set back, count as charged at `now`. Call it before every
+   * other method. Returns whether there were any.
+   */
+  correctTimes(cells: number[], at: number, window: Window, now: number): boolean;
   /** Takes back up to `units` charged units. */
   refund(cells: number[], at: number, window: Window, units: number, now: number): void;
   /** When the next units return: all units if the window resets as a whole, otherwise the oldest. */
@@ -41,6 +46,11 @@ export const fixed: Meter = {
   resetAt: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
   fitsAt: (cells, at, window, cost, now) =>
     fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
+  correctTimes(cells, at, _window, now) {
+    if (cells[at]! <= now) return false;
+    cells[at] = now;
+    return true;
+  },
   staleAt: (cells, at, window) => cells[at]! + window.span,
   openedAt: (cells, at) => cells[at]!,
 };
@@ -99,6 +109,19 @@ export const sliding: Meter = {
     }
     // The cost alone exceeds the limit; a whole span is as good a value as any.
     return now + window.span;
+  },
+  correctTimes(cells, at, window, now) {
+    const newest = cells[at]!;
+    const slot = slotOf(window, now);
+    if (newest <= slot) return false;
+    let moved = 0;
+    for (let s = Math.max(slot + 1, newest - SLOTS); s <= newest; s++) {
+      moved += cells[cellOf(at, s)]!;
+      cells[cellOf(at, s)] = 0;
+    }
+    cells[at] = slot;
+    cells[cellOf(at, slot)]! += moved;
+    return true;
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
   openedAt: (_cells, _at, now) => now,

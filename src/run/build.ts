@@ -20,7 +20,7 @@ import { createTiming } from '../gateway/reply/server-timing.ts';
 import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
 import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
-import { createAdmit } from '../gateway/stages/admit.ts';
+import { type Admit, createAdmit, createJudge } from '../gateway/stages/admit.ts';
 import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
 import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
@@ -42,7 +42,7 @@ import type { ActiveConfig } from './reload.ts';
 /** A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
   const { config, contract } = settings;
-  const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
+  const { state, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
@@ -66,7 +66,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       operations: contract.operations,
       deprecatedBy: longLived.deprecatedBy,
     }),
-    admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
+    admit: createAdmission(config, longLived),
     contract: createContract({
       ...{ maxBodyBytes, largeChecks, clock, report, bodies: longLived.bodies },
       suggest: (path) => contract.similar(path),
@@ -87,6 +87,11 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     answer,
     route: createRouting(settings, { uses, observe }),
   });
+}
+
+function createAdmission({ plans }: Config, { state, bans, flights, observe }: LongLived): Admit {
+  const judge = createJudge({ bans, observe });
+  return createInFlight({ plans, flights, state, judge, admit: createAdmit({ state, judge }) });
 }
 
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {

@@ -63,8 +63,9 @@ export class UnsavedError extends Error {
  * Every implementation guarantees:
  * - `admit` decides and charges in one atomic step under any concurrency. No window admits more than its limit. Either
  * all windows of a request are charged or none: those without a scope and those of its own scopes.
- * - A refused request changes no window. Another request while refused is a strike, and enough strikes are a ban. Each
- * ban is longer than the one before; time without strikes shortens the next one.
+ * - A refused request changes no window. More refusals in one wait than the client may have workers are strikes, and enough
+ * strikes are a ban. Each ban is longer than the one before; time without strikes shortens the next one.
+ * - A clock that is set back lengthens no window, wait or ban beyond its span.
  * - A window keeps its count when limits change. The new limit applies from the next request.
  * - An expired subject is removed automatically.
  * - The state's own clock decides; `Admission.now` is its time.
@@ -77,6 +78,11 @@ export interface State {
    * Without `scopes`, the request has none. The readings cover all windows.
    */
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
+  /**
+   * Adds a strike for a request that this process refused without `admit`, although its client was told to wait. `null`:
+   * it is added later, and `onBan` reports a ban that it causes.
+   */
+  strike(subject: string, limits: Limits): MaybePromise<Admission | null>;
   /** Reads without a charge or a strike. */
   look(subject: string, limits: Limits): MaybePromise<Admission>;
   /**

@@ -15,7 +15,7 @@ plans:
     count: account
     windows: [{ limit: 4, per: minute }]
   custom: { custom: true }
-bans: { strikes: 3, durations: [1m, 5m] }
+bans: { strikes: 3, workers: 1, durations: [1m, 5m] }
 `;
 
 let gateway: TestGateway;

@@ -74,11 +74,12 @@ describe('the ban escalation', () => {
   test('is read in milliseconds; equal durations are not falling', () => {
     const { escalation } = plansFrom(`
 plans: { free: { custom: true } }
-bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d }
+bans: { strikes: 3, window: 10s, workers: 5, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d }
 `);
     expect(escalation).toEqual({
       strikes: 3,
       window: 10_000,
+      workers: 5,
       grace: 0,
       durations: [60_000, 60_000, 120_000],
       decay: 172_800_000,

@@ -16,7 +16,7 @@ import { scraped } from './exposition.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 5, per: minute }] }
   enterprise: { custom: true }
-bans: { strikes: 3, durations: [1m] }
+bans: { strikes: 3, workers: 1, durations: [1m] }
 `;
 const HAPPENED = [
   'storegate_bans_total{',

@@ -24,7 +24,7 @@ const BUDGETS: Record<string, number> = {
   'docs/monitoring.md': 1100,
   'docs/troubleshooting.md': 1500,
   'docs/clients.md': 700,
-  'docs/limits-and-bans.md': 700,
+  'docs/limits-and-bans.md': 900,
   'docs/failure-modes.md': 1400,
   'docs/security.md': 1200,
   'docs/performance.md': 600,

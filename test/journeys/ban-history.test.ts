@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 3, per: hour }] }
   team: { count: account, windows: [{ limit: 3, per: hour }] }
-bans: { strikes: 3, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
+bans: { strikes: 3, workers: 1, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 const REASON = 'sent 3 more requests within 1m after 3/hour was used up, the last of them listPets';
 const MINUTE = 60_000;

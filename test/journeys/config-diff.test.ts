@@ -15,7 +15,7 @@ const PLANS = `plans:
   team: { count: account, windows: [{ limit: 100, per: hour }] }
 accounts:
   acme: { windows: [{ limit: 5, per: minute }] }
-bans: { strikes: 3, durations: [1m] }
+bans: { strikes: 3, workers: 1, durations: [1m] }
 `;
 /** Small: each reload with a changed contract reads it in a separate process. */
 const CONTRACT = `openapi: 3.0.3
@@ -129,7 +129,7 @@ describe('the files are compared with the configuration in force', () => {
 accounts:
   acme: { windows: [{ limit: 6, per: minute }] }
   other: { windows: [{ limit: 7, per: minute }] }
-bans: { strikes: 4, durations: [1m] }
+bans: { strikes: 4, workers: 1, durations: [1m] }
 `,
     );
     expect(await diff()).toMatchObject({

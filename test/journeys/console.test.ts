@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 const PLANS = `
 plans:
   free: { windows: [{ limit: 3, per: day }] }
-bans: { strikes: 2, window: 1m, grace: 0s, durations: [1h], decay: 1d }
+bans: { strikes: 2, workers: 1, window: 1m, grace: 0s, durations: [1h], decay: 1d }
 `;
 const root = makeToken();
 const REASON = 'acme calls: their job looped, „fixed“ now';

@@ -13,7 +13,7 @@ import { fakeStore, rawStore } from '../support/upstream.ts';
 const PLANS = `
 plans:
   free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
-bans: { strikes: 2, window: 1m, durations: [1m, 5m], decay: 1d }
+bans: { strikes: 2, workers: 1, window: 1m, durations: [1m, 5m], decay: 1d }
 `;
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const HIDDEN = 'gr8hiddenvalue';

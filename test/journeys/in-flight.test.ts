@@ -16,7 +16,7 @@ const plans = (concurrency: number) => `plans:
   open: { windows: [{ limit: 60, per: minute }] }
 accounts:
   globex: { windows: [{ limit: 60, per: minute }], concurrency: 1 }
-bans: { strikes: 3, window: 1m, grace: 0ms, durations: [1m] }
+bans: { strikes: 3, workers: 10, window: 1m, grace: 0ms, durations: [1m] }
 `;
 
 let store: Server;
@@ -79,6 +79,19 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await usage(secret)).toMatchObject({ inFlight: { most: 2, now: 0 } });
     const next = await inFlight(secret, 1);
     expect(await next.answer()).toEqual([200]);
+  });
+
+  test('is banned if it does not wait after more of these refusals than it may have workers', async () => {
+    const { secret } = await gateway.key();
+    const two = await inFlight(secret, 2);
+    const codes = new Set<string>();
+    while (!codes.has('key_banned')) {
+      const refusals = await Promise.all(Array.from({ length: 20 }, () => get(secret)));
+      for (const { body } of refusals) codes.add(body.code);
+    }
+    expect([...codes].sort()).toEqual(['key_banned', 'too_many_in_flight']);
+    expect(await two.answer()).toEqual([200, 200]);
+    isTheError(await get(secret), 403, 'key_banned');
   });
 
   test('does not affect other keys, and one whose plan has no limit sends any number', async () => {

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 const PLANS = `
 plans:
   free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
-bans: { strikes: 2, window: 1m, durations: [1h], decay: 1d }
+bans: { strikes: 2, workers: 1, window: 1m, durations: [1h], decay: 1d }
 `;
 
 let gateway: TestGateway;

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 20, per: minute }, { limit: 1000, per: day }] }
   tiny: { windows: [{ limit: 2, per: hour }] }
-bans: { strikes: 3, window: 1h, grace: 1ms, durations: [1m] }
+bans: { strikes: 3, workers: 1, window: 1h, grace: 1ms, durations: [1m] }
 `;
 const LIMITED = { operations: { listCategories: '3/minute' }, tags: { Animals: [{ limit: 4, per: 'hour' }] } };
 let redis: RedisServer;

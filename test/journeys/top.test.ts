@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const PLANS =
-  'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
+  'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\nbans: { workers: 1 }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 type Items = any[];

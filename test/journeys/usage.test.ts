@@ -12,7 +12,7 @@ beforeAll(async () => {
     plans: `plans:
   free: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
   team: { count: account, windows: [{ limit: 10, per: minute }] }
-bans: { strikes: 3, window: 1m, durations: [1m, 5m] }
+bans: { strikes: 3, workers: 1, window: 1m, durations: [1m, 5m] }
 `,
   });
 });

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 10, per: day }] }
   team: { count: account, windows: [{ limit: 5, per: day }] }
-bans: { strikes: 3, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
+bans: { strikes: 3, workers: 1, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 
 const ask = async (gateway: { readonly url: string }, key: string, path = '/pets'): Promise<number> => {

@@ -127,7 +127,7 @@ describe('refusals', () => {
       expect(counters.strikeState).toBeNull();
       for (let i = 0; i < 3; i++) admit(counters, given, 1, NOW);
     }
-    expect(counters.strikeState).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + HOUR });
+    expect(counters.strikeState).toMatchObject({ refused: { at: NOW, until: NOW + HOUR } });
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe('refusals', () => {
   ] as const)('by a ban hold %s', (_name, used, banned, verdict, retryAfter) => {
     const counters = newCounters(tight.windows);
     if (used > 0) admit(counters, tight, used, NOW);
-    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + banned, rung: 1 };
+    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + banned, level: 1 };
     const answer = admit(counters, tight, 1, NOW);
     expect(answer).toMatchObject({ verdict, retryAt: retryAfter && NOW + retryAfter, banBegins: false, strikes: 0 });
     expect(answer.bannedUntil).toBe(banned && NOW + banned);
@@ -145,7 +145,7 @@ describe('refusals', () => {
 
   test('by a ban charge nothing and note nothing', () => {
     const counters = newCounters(tight.windows);
-    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + HOUR, rung: 1 };
+    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + HOUR, level: 1 };
     const before = structuredClone(counters);
     for (let i = 0; i < 20; i++) admit(counters, tight, 1, NOW + i * ESCALATION.grace);
     expect(counters).toEqual(before);

@@ -9,6 +9,7 @@ import { DAY, scoped, window } from '../support/limits.ts';
 const ESCALATION: BanEscalation = {
   strikes: 3,
   window: 1_000,
+  workers: 1,
   grace: 100,
   durations: [5_000, 10_000, 20_000],
   decay: 60_000,
@@ -19,7 +20,7 @@ const DAILY = window(1000, DAY);
 const strikeState = (given: Partial<StrikeState> = {}): StrikeState => ({ ...newStrikeState(), ...given });
 
 describe('a refusal', () => {
-  const refused = { refusedAt: NOW, refusedUntil: NOW + 10_000 };
+  const refused = { refused: { at: NOW, until: NOW + 10_000, refusals: 1 } };
 
   test.each([
     ['the first one ever', {}, 0, 'none'],
@@ -36,7 +37,7 @@ describe('a refusal', () => {
       'strike',
     ],
   ] as const)('%s', (_name, given, after, consequence) => {
-    const noted = strikeState({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
+    const noted = structuredClone(strikeState(given as Partial<StrikeState>));
     expect(noteRefusal(noted, ESCALATION, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
   });
 
@@ -44,9 +45,9 @@ describe('a refusal', () => {
     const noted = strikeState();
     noteRefusal(noted, ESCALATION, DAILY, NOW + 500, NOW);
     noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 50);
-    expect(noted).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + 500 });
+    expect(noted).toMatchObject({ refused: { at: NOW, until: NOW + 500, refusals: 1 } });
     noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 500);
-    expect(noted).toEqual(strikeState({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
+    expect(noted).toEqual(strikeState({ refused: { at: NOW + 500, until: NOW + 900, refusals: 1 } }));
   });
 });
 
@@ -60,10 +61,10 @@ test('refusals in each scope and by own windows are recorded, and strike, separa
   expect(refuse('tag:search', 299)).toBe('none');
   expect(refuse('login', 299)).toBe('strike');
   expect(refuse(null, 300)).toBe('strike');
-  expect(noted).toMatchObject({ refusedAt: NOW + 200, refusedUntil: NOW + 10_200 });
+  expect(noted).toMatchObject({ refused: { at: NOW + 200, until: NOW + 10_200 } });
   expect(noted.refusedIn).toEqual([
-    { scope: 'login', at: NOW, until: NOW + 10_000 },
-    { scope: 'tag:search', at: NOW + 200, until: NOW + 10_200 },
+    { scope: 'login', at: NOW, until: NOW + 10_000, refusals: 2 },
+    { scope: 'tag:search', at: NOW + 200, until: NOW + 10_200, refusals: 1 },
   ]);
   expect(refuse('login', 10_000)).toBe('none');
   expect(refuse('tag:search', 10_100)).toBe('strike');
@@ -85,7 +86,7 @@ describe('strikes', () => {
   test('are clean time that ends', () => {
     const struck = strikeState({ cleanSince: NOW - 10 });
     expect(strike(struck, ESCALATION, DAILY, NOW)).toBe('strike');
-    expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, rung: 0 });
+    expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, level: 0 });
   });
 
   test('begin again after the ban they make', () => {
@@ -96,7 +97,7 @@ describe('strikes', () => {
       'ban',
     ]);
     const bannedUntil = NOW + 2 + 5_000;
-    expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, rung: 1 });
+    expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, level: 1 });
   });
 });
 
@@ -112,16 +113,16 @@ describe('the escalation', () => {
   });
 
   test('is climbed by a ban of any length', () => {
-    const banned = strikeState({ rung: 1, strikes: [NOW] });
-    ban(banned, 123, null, NOW);
-    expect(banned).toMatchObject({ rung: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
+    const banned = strikeState({ level: 1, strikes: [NOW] });
+    ban(banned, ESCALATION, 123, null, NOW);
+    expect(banned).toMatchObject({ level: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
   });
 
   test('keeps when a ban began, and the limit that it is for until a person bans', () => {
     const banned = strikeState({ strikes: [NOW, NOW] });
     expect(strike(banned, ESCALATION, DAILY, NOW + 7)).toBe('ban');
     expect(banned).toMatchObject({ bannedSince: NOW + 7, bannedFor: DAILY });
-    ban(banned, 123, null, NOW + 9);
+    ban(banned, ESCALATION, 123, null, NOW + 9);
     expect(banned).toMatchObject({ bannedSince: NOW + 9, bannedFor: null });
   });
 
@@ -136,15 +137,15 @@ describe('the escalation', () => {
     [2, 120_000, 0],
     [2, 900_000, 0],
   ])('from level %i: after %i ms without a strike it is %i', (level, clean, left) => {
-    const kept = strikeState({ rung: level, cleanSince: NOW });
+    const kept = strikeState({ level: level, cleanSince: NOW });
     expect(levelAt(kept, ESCALATION, NOW + clean)).toBe(left);
-    expect(kept.rung).toBe(level);
+    expect(kept.level).toBe(level);
   });
 
   test('is forgotten into by a strike, which counts clean time from itself on', () => {
-    const kept = strikeState({ rung: 3, cleanSince: NOW });
+    const kept = strikeState({ level: 3, cleanSince: NOW });
     strike(kept, ESCALATION, DAILY, NOW + 130_000);
-    expect(kept).toMatchObject({ rung: 1, cleanSince: NOW + 130_000 });
+    expect(kept).toMatchObject({ level: 1, cleanSince: NOW + 130_000 });
   });
 });
 

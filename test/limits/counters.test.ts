@@ -6,11 +6,12 @@ import {
   eachWindow,
   newCounters,
   newStrikeState,
+  noWait,
   staleAt,
 } from '../../src/limits/counters.ts';
 import { KIND_NAMES, kindOf, meterOf, windowId } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
-import { DAY, ESCALATION, HOUR, MINUTE, window } from '../support/limits.ts';
+import { DAY, HOUR, MINUTE, window } from '../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -118,11 +119,11 @@ describe('counters that change their windows', () => {
       ['one window less: no', [minute], false],
       ['one window more: no', [...two, window(99, DAY)], false],
     ])('%s', (_name, windows, keeps) => {
-      const refused = { refusedAt: NOW, refusedUntil: NOW + 1 };
-      const strikeState = { ...newStrikeState(), ...refused, strikes: [NOW], bannedUntil: NOW + 9, rung: 2 };
+      const refused = { at: NOW, until: NOW + 1, refusals: 3 };
+      const strikeState = { ...newStrikeState(), refused, strikes: [NOW], bannedUntil: NOW + 9, level: 2 };
       const counters = { ...charged(two), strikeState: { ...strikeState } };
       adoptWindows(counters, windows);
-      expect(counters.strikeState).toEqual(keeps ? strikeState : { ...strikeState, refusedAt: 0, refusedUntil: 0 });
+      expect(counters.strikeState).toEqual(keeps ? strikeState : { ...strikeState, refused: noWait() });
     });
   });
 });
@@ -132,7 +133,7 @@ describe('counters are stale', () => {
     fc.assert(
       fc.property(lists, (windows) => {
         const counters = charged(windows);
-        const stale = staleAt(counters, ESCALATION);
+        const stale = staleAt(counters);
         expect([...usedIn(counters, stale).values()].every((used) => used === 0)).toBe(true);
         const ends: number[] = [];
         eachWindow(windows, (one, at) => ends.push(meterOf(one).staleAt(counters.cells, at, one)));
@@ -143,14 +144,12 @@ describe('counters are stale', () => {
 
   const minute = [window(5, MINUTE)];
   test.each([
-    ['a refusal in force', { refusedUntil: NOW + HOUR }, ESCALATION, NOW + HOUR],
-    ['a ban in force', { bannedUntil: NOW + HOUR }, null, NOW + HOUR],
-    ['strikes that may still count', { cleanSince: NOW + 1 }, ESCALATION, NOW + 1 + ESCALATION.window],
-    ['a level to forget', { rung: 3, cleanSince: NOW }, ESCALATION, NOW + 3 * ESCALATION.decay],
-    ['a level without an escalation', { rung: 3, cleanSince: NOW }, null, NOW + MINUTE],
-    ['nothing but its window', {}, ESCALATION, NOW + MINUTE],
-  ] as const)('not before the strike state expires: %s', (_name, strikeState, escalation, stale) => {
+    ['a refusal in force', { refused: { at: NOW, until: NOW + HOUR, refusals: 1 } }, NOW + HOUR],
+    ['a ban in force', { bannedUntil: NOW + HOUR }, NOW + HOUR],
+    ['strikes or a level to forget', { forgottenAt: NOW + HOUR }, NOW + HOUR],
+    ['nothing but its window', {}, NOW + MINUTE],
+  ] as const)('not before the strike state expires: %s', (_name, strikeState, stale) => {
     const counters = { ...charged(minute), strikeState: { ...newStrikeState(), ...strikeState } };
-    expect(staleAt(counters, escalation)).toBe(stale);
+    expect(staleAt(counters)).toBe(stale);
   });
 });

@@ -12,7 +12,7 @@ import { GatewayWithWorkers, get } from '../support/workers.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 60, per: day }] }
   enterprise: { custom: true }
-bans: { strikes: 3, window: 1m, grace: 0s, durations: [1h], decay: 1d }
+bans: { strikes: 3, workers: 1, window: 1m, grace: 0s, durations: [1h], decay: 1d }
 `;
 
 const earlier = isDeep ? earlierVersion() : null;

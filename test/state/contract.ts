@@ -366,6 +366,146 @@ export function keepsThePromisesOfState(open: OpenState): void {
     });
   });
 
+  describe('a clock that was an hour fast, and is corrected', () => {
+    const BACK = -HOUR;
+    const hour = limits([window(2, HOUR)]);
+    const FAR = limits([window(1, 30 * DAY)]);
+
+    test.each([
+      ['fixed', MINUTE],
+      ['sliding', MINUTE],
+      ['fixed', DAY],
+      ['sliding', DAY],
+    ] as const)('lengthens no %s window of %i ms, and forgets no unit', async (kind, span) => {
+      const subject = fresh();
+      const given = limits([window(3, span, kind)], null);
+      await times(2, subject, given);
+      clock.pass(BACK);
+      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(1);
+      await admit(subject, given);
+      const refused = await admit(subject, given);
+      expect(refused.verdict).toBe('limited');
+      const slot = kind === 'sliding' ? span / 20 : 0;
+      expect(refused.retryAt - clock.now).toBeLessThanOrEqual(span + slot);
+      clock.pass(span / 2);
+      expect(await admit(subject, given)).toMatchObject({ verdict: 'limited', retryAt: refused.retryAt });
+      clock.now = refused.retryAt;
+      expect((await admit(subject, given)).verdict).toBe('admitted');
+    });
+
+    test('lengthens no ban, of an operator or not', async () => {
+      const [manual, automatic] = [fresh(), fresh()];
+      await state.ban(manual, FREE, 10 * MINUTE);
+      await strikeOut(automatic, FAR);
+      clock.pass(BACK);
+      expect(await admit(manual)).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + 10 * MINUTE });
+      const until = clock.now + MINUTE;
+      expect(await admit(automatic, FAR)).toMatchObject({ verdict: 'banned', bannedUntil: until });
+      const bans = (await state.bans()).filter(({ subject }) => subject === automatic);
+      expect(bans).toMatchObject([{ since: clock.now, until, level: 1 }]);
+      clock.now = until;
+      expect((await admit(automatic, FAR)).verdict).toBe('limited');
+    });
+
+    test('is answered so also if nobody has asked for the subject since', async () => {
+      const subject = fresh();
+      await state.ban(subject, FREE, 10 * MINUTE);
+      clock.pass(BACK);
+      const bans = (await state.bans()).filter((ban) => ban.subject === subject);
+      expect(bans).toMatchObject([{ since: clock.now, until: clock.now + 10 * MINUTE }]);
+    });
+
+    test('delays no decay of the ban level beyond its span', async () => {
+      const subject = fresh();
+      await strikeOut(subject, FAR);
+      clock.pass(2 * MINUTE + BACK);
+      expect(await state.banLevel(subject, FAR)).toBe(1);
+      clock.pass(MINUTE + DAY);
+      expect(await state.banLevel(subject, FAR)).toBe(0);
+    });
+
+    test('begins a new wait: a client that waited as the fast clock said earns no strike', async () => {
+      const subject = fresh();
+      await times(3, subject, hour);
+      clock.pass(BACK + ESCALATION.grace);
+      expect(await admit(subject, hour)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      clock.pass(ESCALATION.grace);
+      expect(await admit(subject, hour)).toMatchObject({ verdict: 'limited', strikes: 1 });
+    });
+
+    test('lets no strike count longer than the escalation window', async () => {
+      const subject = fresh();
+      await times(2, subject, FAR);
+      clock.pass(ESCALATION.grace);
+      expect((await times(5, subject, FAR)).at(-1)!.strikes).toBe(5);
+      clock.pass(BACK);
+      expect((await state.look(subject, FAR)).strikes).toBe(5);
+      await admit(subject, FAR);
+      clock.pass(ESCALATION.window);
+      expect((await admit(subject, FAR)).strikes).toBe(1);
+    });
+
+    test('takes no unit from a grant', async () => {
+      const subject = fresh();
+      await times(2, subject, hour);
+      clock.pass(BACK);
+      await state.grant(subject, hour, 1, null);
+      expect((await times(2, subject, hour)).map(({ verdict }) => verdict)).toEqual(['admitted', 'limited']);
+    });
+  });
+
+  describe('refusals of a key with several workers', () => {
+    const workers = 5;
+    const shared = limits([window(2, HOUR), scoped('login', 1, HOUR)], { ...ESCALATION, workers });
+
+    test('are free as often as it has workers in one wait; each further one is a strike', async () => {
+      const subject = fresh();
+      await times(3, subject, shared);
+      clock.pass(ESCALATION.grace);
+      const answers = await times(workers + 1, subject, shared);
+      expect(answers.map(({ strikes }) => strikes)).toEqual([0, 0, 0, 0, 1, 2]);
+      expect(answers.map(({ freeRefusals }) => freeRefusals)).toEqual([3, 2, 1, 0, 0, 0]);
+    });
+
+    test('are free again in the next wait', async () => {
+      const subject = fresh();
+      await times(3, subject, shared);
+      clock.pass(ESCALATION.grace);
+      await times(workers - 1, subject, shared);
+      clock.pass(HOUR);
+      const answers = await times(2 + workers, subject, shared);
+      expect(answers.map(({ strikes }) => strikes)).toEqual(new Array(2 + workers).fill(0));
+    });
+
+    test('end a wait at the earliest time that was told: a cheaper request returns before a costly one', async () => {
+      const subject = fresh();
+      const given = limits([window(4, MINUTE), window(5, DAY)], { ...ESCALATION, workers: 2 });
+      await times(4, subject, given);
+      expect((await admit(subject, given, 2)).violated).toEqual(given.windows[1]);
+      for (let minute = 0; minute < 5; minute++) {
+        clock.pass(ESCALATION.grace);
+        await state.reset(subject);
+        await times(4, subject, given);
+        await admit(subject, given, 2);
+        clock.pass(ESCALATION.grace);
+        expect(await admit(subject, given, 1)).toMatchObject({ verdict: 'limited', strikes: 0 });
+        clock.pass(MINUTE);
+      }
+    });
+
+    test('by a scope are counted separately', async () => {
+      const subject = fresh();
+      const login = () => state.admit(subject, shared, 1, ['login']);
+      await login();
+      await login();
+      await times(2, subject, shared);
+      clock.pass(ESCALATION.grace);
+      for (let i = 1; i < workers; i++) expect(await login()).toMatchObject({ verdict: 'limited', strikes: 0 });
+      expect(await admit(subject, shared)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      expect(await login()).toMatchObject({ verdict: 'limited', strikes: 1 });
+    });
+  });
+
   describe('what operators do', () => {
     test('a grant gives units back, never more than were used, in one window or in all', async () => {
       const subject = fresh();

@@ -51,14 +51,14 @@ describe('packed counters', () => {
   );
   const time = fc.nat();
   const strikeState = fc.record({
-    refusedAt: time,
-    refusedUntil: time,
+    refused: fc.record({ at: time, until: time, refusals: time }),
     strikes: fc.array(time, { maxLength: 4 }),
     bannedUntil: time,
     bannedSince: time,
     bannedFor: fc.option(fc.constant(window(5, MINUTE))),
-    rung: fc.nat(5),
+    level: fc.nat(5),
     cleanSince: time,
+    forgottenAt: time,
   });
   const entries = fc.array(
     fc.tuple(

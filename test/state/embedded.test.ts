@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { DAY, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
@@ -20,6 +20,17 @@ describe('the embedded state', () => {
       const close = () => store.close().finally(() => db.close());
       return new EmbeddedState({ clock: clock.read, store: { ...store, close } });
     });
+  });
+
+  test('keeps ban levels and strikes while requests without bans are counted', () => {
+    const clock = new TestClock();
+    const state = new EmbeddedState({ clock: clock.read });
+    const short = limits([window(1, SECOND)]);
+    void state.ban('key:a', short, SECOND);
+    clock.pass(2 * SECOND);
+    state.admit('address:192.0.2.1', limits([window(60, MINUTE)], null), 1);
+    while (state.forget(500));
+    expect(state.banLevel('key:a', short)).toBe(1);
   });
 
   test('forgets a subject once nothing of it matters, and not before', async () => {

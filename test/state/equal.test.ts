@@ -11,7 +11,14 @@ import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '..
 import { redisForSuite } from '../support/redis/suite.ts';
 
 /** Small limits and a short escalation, so that random sequences reach every corner of the rules. */
-const ESCALATION = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
+const ESCALATION = {
+  strikes: 3,
+  window: 10 * SECOND,
+  workers: 4,
+  grace: 100,
+  durations: [20 * SECOND, MINUTE, HOUR],
+  decay: HOUR,
+};
 const SCOPES: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search'], ['none']];
 const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE)], ESCALATION),
@@ -35,7 +42,9 @@ const time = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
   { weight: 2, arbitrary: fc.constantFrom(MINUTE, HOUR, 20 * SECOND, 10 * SECOND, DAY) },
+  // The clock is corrected: by a little, and by more than any span.
   { weight: 1, arbitrary: fc.integer({ min: -50, max: 0 }) },
+  { weight: 1, arbitrary: fc.constantFrom(-SECOND, -20 * SECOND, -HOUR, -3 * DAY) },
 );
 const plan = fc.nat({ max: PLANS.length - 1 }).map((i) => PLANS[i]!);
 const scopes = fc.constantFrom(...SCOPES);
@@ -68,6 +77,10 @@ const action = fc.oneof(
           state.grant(s, p, units, all ? null : fullNameOf(p.windows[0]!)),
         ),
       ),
+  },
+  {
+    weight: 4,
+    arbitrary: plan.map((p) => named(`strike under ${PLANS.indexOf(p)}`, (state, s) => state.strike(s, p))),
   },
   { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
@@ -145,4 +158,45 @@ test('requests that share a call are answered as one after the other', async () 
     ),
     { numRuns: 60 },
   );
+});
+
+test('refusals that are counted later have the effect of refusals that are counted at once', async () => {
+  const given = limits([window(2, HOUR), scoped('login', 1, HOUR)], ESCALATION);
+  const login: Scopes = ['login'];
+  const batches = fc.array(
+    fc.record({
+      scopes: fc.constantFrom(NO_SCOPES, login),
+      passes: fc.array(fc.integer({ min: 30, max: 2_000 }), { minLength: 1, maxLength: ESCALATION.strikes }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+  let bans = 0;
+  await fc.assert(
+    fc.asyncProperty(batches, async (steps) => {
+      const clock = new TestClock();
+      const memory = new EmbeddedState({ clock: clock.read });
+      const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+      const subject = `key:${subjects++}`;
+      for (const state of [memory, remote])
+        for (const scopes of [login, login, NO_SCOPES, NO_SCOPES]) await state.admit(subject, given, 1, scopes);
+      for (const { scopes, passes } of steps) {
+        const times: number[] = [];
+        let last: Admission | null = null;
+        for (const pass of passes) {
+          clock.pass(pass);
+          last = memory.admit(subject, given, 1, scopes);
+          times.push(clock.now);
+        }
+        const cause = given.windows.find(({ scope }) => scope === scopes[0])!;
+        const counted = await remote.countRefusals({ subject, limits: given, count: times.length, times, cause });
+        expect(counted).toMatchObject({ strikes: last!.strikes, bannedUntil: last!.bannedUntil });
+        expect(await remote.banLevel(subject, given)).toBe(memory.banLevel(subject, given));
+        bans += last!.bannedUntil > 0 ? 1 : 0;
+      }
+      await memory.close();
+      await remote.close();
+    }),
+    { numRuns: 60 },
+  );
+  expect(bans).toBeGreaterThan(0);
 });

@@ -81,23 +81,6 @@ test('a ban has its limit, also if it began during an outage of Redis', async ()
   }
 });
 
-test('a ban of a gateway before bans had causes is returned with its end and level', async () => {
-  await gateway.state.ban('key:1', STRICT, HOUR);
-  const [ban] = await gateway.state.bans();
-  const key = keyOf.counters('key:1');
-  const banInfo = (await server.admin.hgetBuffer(key, 'b'))!;
-  const less = { ...ban, since: null, limit: null };
-  await server.admin.hdel(key, 'b');
-  expect(await gateway.state.bans()).toEqual([less]);
-  // It banned again, and left the record of the ban before.
-  const strikeState = (await server.admin.hgetBuffer(key, 'c'))!;
-  await gateway.state.ban('key:1', STRICT, HOUR / 2);
-  await server.admin.hset(key, 'b', banInfo);
-  expect(await gateway.state.bans()).toMatchObject([{ since: null, limit: null, level: 2 }]);
-  await server.admin.hset(key, 'c', strikeState);
-  expect(await gateway.state.bans()).toEqual([ban]);
-});
-
 test('the first list on a new Redis takes no walk, however much was counted since the start', async () => {
   await until('the index is marked as whole', async () => (await server.admin.exists(keyOf.bansWhole)) === 1);
   const before = await scans();

@@ -75,7 +75,13 @@ test('strikes that were gathered under earlier limits are void, and change nothi
   await state.admit(SUBJECT, AFTER, 5, SEARCH);
   await state.admit(SUBJECT, AFTER, 1, SEARCH);
   clock.pass(1_000);
-  await state.strike(SUBJECT, BEFORE, { times: [clock.now], violated: BEFORE.windows[1]! });
+  await state.countRefusals({
+    subject: SUBJECT,
+    limits: BEFORE,
+    count: 1,
+    times: [clock.now],
+    cause: BEFORE.windows[1]!,
+  });
   expect(await remaining(AFTER)).toEqual([5, 5, 5]);
   expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 1 });
 });

@@ -37,7 +37,7 @@ const RECONCILIATION = {
 const STEPS: readonly (readonly [name: string, step: (subject: string, given: Limits) => Promise<unknown>])[] = [
   ['admit', (subject, given) => state.admit(subject, given, 1)],
   ['look', (subject, given) => state.look(subject, given)],
-  ['strike', (subject, given) => state.strike(subject, given, { times: [1], violated: null })],
+  ['strike', (subject, given) => state.strike(subject, given)],
   ['charge', (subject, given) => state.charge(subject, given, RECONCILIATION)],
   ['liftBan', (subject) => state.liftBan(subject)],
   ['reset', (subject) => state.reset(subject)],

@@ -25,7 +25,7 @@ async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; ban
 
 test('a ban that began with a request whose answer came late is reported, with what the answer contains', async () => {
   // The first is admitted with 10 left. The second begins a ban of level 2 that ends at 90 000.
-  const answer = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 90_000, 2];
+  const answer = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 0, 90_000, 2];
   expect(await heardOf(Promise.resolve(answer))).toEqual({
     ends: [
       ['key:a', 1],

@@ -3,7 +3,7 @@ import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { type PackedLimits, packLimits } from '../../src/state/redis/packing.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 
-const BANS = '[10,60000,100,86400000,60000,300000,1800000,7200000,86400000]';
+const BANS = '[10,60000,1,100,86400000,60000,300000,1800000,7200000,86400000]';
 
 /** Counters in Redis are kept under these very texts, and gateways of other versions send them. */
 test.each<[string, ReturnType<typeof limits>, PackedLimits]>([

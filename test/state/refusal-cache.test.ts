@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Limits } from '../../src/limits/limits.ts';
+import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
+import { IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 
 const KEEP = 5 * SECOND;
@@ -36,6 +37,15 @@ test('a refusal is repeated without asking, and asked again when its time is ove
   expect(asked()).toBe(3);
   clock.pass(MINUTE - KEEP);
   expect(admit('a').verdict).toBe('admitted');
+});
+
+test('a refusal from before the clock of the state was set back is asked again', () => {
+  const { clock, admit, asked } = open();
+  admit('a');
+  admit('a');
+  clock.pass(-HOUR);
+  expect(admit('a')).toMatchObject({ verdict: 'limited', retryAt: clock.now + MINUTE });
+  expect(asked()).toBe(3);
 });
 
 test('never refuses what the state would admit, and says what it would say of the windows', () => {
@@ -126,8 +136,8 @@ describe('a refusal by the windows of a scope', () => {
     clock.pass(ESCALATION.grace);
     for (let i = 0; i < 6; i++) admit('a', given, 1, [login, search][i % 2]!);
     expect(asked()).toBe(before + 1);
-    const taken = refused.takeStrikes(10);
-    expect(taken.map(({ violated, times }) => [violated?.scope, times.length])).toEqual([
+    const taken = refused.unsent.take(10);
+    expect(taken.map(({ cause, count }) => [(cause as Window).scope, count])).toEqual([
       ['login', 3],
       ['tag:search', 3],
     ]);
@@ -135,17 +145,38 @@ describe('a refusal by the windows of a scope', () => {
 });
 
 describe('strikes', () => {
-  test('are gathered from the grace on, no more than make a ban', () => {
+  test('are counted from the grace on, with the times of as many as make a ban', () => {
     const { clock, refused, admit } = open();
     admit('a');
     for (let i = 0; i < 5; i++) admit('a');
-    expect(refused.takeStrikes(10)).toEqual([]);
+    expect(refused.unsent.take(10)).toEqual([]);
     clock.pass(ESCALATION.grace);
     for (let i = 0; i < 30; i++) admit('a');
-    const taken = refused.takeStrikes(10);
+    const taken = refused.unsent.take(10);
     expect(taken).toHaveLength(1);
+    expect(taken[0]!.count).toBe(30);
     expect(taken[0]!.times).toEqual(new Array(ESCALATION.strikes).fill(clock.now));
-    expect(refused.takeStrikes(10)).toEqual([]);
+    expect(refused.unsent.take(10)).toEqual([]);
+  });
+
+  test('are refusals beyond the free ones, as the state would count them', () => {
+    const { clock, admit } = open();
+    const given = limits([window(1, MINUTE)], { ...ESCALATION, workers: 3 });
+    admit('a', given);
+    admit('a', given);
+    clock.pass(ESCALATION.grace);
+    const answers = Array.from({ length: 4 }, () => admit('a', given));
+    expect(answers.map(({ freeRefusals }) => freeRefusals)).toEqual([1, 0, 0, 0]);
+    expect(answers.map(({ strikes }) => strikes)).toEqual([0, 0, 1, 2]);
+    expect(answers.map(({ by }) => by)).toEqual(new Array(4).fill('memory'));
+  });
+
+  test('of requests in flight are sent as such', () => {
+    const { clock, refused } = open();
+    refused.unsent.add('a', ONE, IN_FLIGHT, clock.now);
+    expect(refused.unsent.take(10)).toEqual([
+      { subject: 'a', limits: ONE, count: 1, times: [clock.now], cause: IN_FLIGHT },
+    ]);
   });
 
   test('are none for a plan without an escalation', () => {
@@ -155,7 +186,7 @@ describe('strikes', () => {
     admit('a', lenient);
     clock.pass(SECOND);
     admit('a', lenient);
-    expect(refused.takeStrikes(10)).toEqual([]);
+    expect(refused.unsent.take(10)).toEqual([]);
   });
 
   test('that became a ban are answered with it, and its beginning is reported once', () => {
@@ -164,10 +195,10 @@ describe('strikes', () => {
     admit('a');
     clock.pass(ESCALATION.grace);
     admit('a');
-    const [strikes] = refused.takeStrikes(1);
+    const [strikes] = refused.unsent.take(1);
     const bannedUntil = clock.now + 10 * MINUTE;
     const result = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
-    expect(refused.applyStrikes(strikes!, result, refused.changes)).toBe(true);
+    expect(refused.apply(strikes!, result, refused.changes)).toBe(true);
     expect(admit('a')).toMatchObject({ verdict: 'banned', bannedUntil, retryAt: bannedUntil, banBegins: true });
     expect(admit('a')).toMatchObject({ verdict: 'banned', banBegins: false });
   });

@@ -3,5 +3,5 @@ import { readCounters } from '../../src/state/embedded/counter-store.ts';
 
 /** The counters in the journal that still matter at `now`. A running gateway may be using the folder. */
 export function storedCounters(folder: string, now = Date.now()): Map<string, Counters> {
-  return new Map([...readCounters(folder)].filter(([, counters]) => staleAt(counters, undefined) > now));
+  return new Map([...readCounters(folder)].filter(([, counters]) => staleAt(counters) > now));
 }

@@ -63,9 +63,9 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/shared/local-counters.ts this.#inDoubt.set',
   'state/shared/reconciliation.ts this.sendAll',
   'state/shared/shared-state.ts reconciler.sendAll',
+  'state/shared/shared-state.ts this.#flushRefusals',
   'state/shared/shared-state.ts this.#reconciler.sendAll',
   'state/shared/shared-state.ts this.#reconciler.sendOne',
-  'state/shared/shared-state.ts this.#sendStrikes',
   'store/store.ts socket.destroy',
   'webhooks/webhooks.ts this.#checks.next',
 ];

@@ -16,6 +16,7 @@ export function scoped(scope: string, limit: number, span: number, kind: Window[
 export const ESCALATION: BanEscalation = {
   strikes: 10,
   window: MINUTE,
+  workers: 1,
   grace: 100,
   durations: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, DAY],
   decay: DAY,

@@ -11,7 +11,7 @@ import type {
   Shards,
   SharedBackend,
 } from '../../src/state/shared/backend.ts';
-import type { Strikes } from '../../src/state/shared/refusal-cache.ts';
+import { type CountedRefusals, IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
@@ -75,19 +75,25 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return this.#reach(subject, () => this.#state.look(subject, limits));
   }
 
-  strike(
-    subject: string,
-    limits: Limits,
-    { times, violated }: Pick<Strikes, 'times' | 'violated'>,
-  ): Promise<Admission> {
+  strike(subject: string, limits: Limits): Promise<Admission> {
+    return this.#reach(subject, () => this.#state.strike(subject, limits));
+  }
+
+  countRefusals({ subject, limits, count, times, cause }: CountedRefusals): Promise<Admission> {
+    const scope = cause === IN_FLIGHT ? undefined : cause?.scope;
+    const refuse = () => {
+      if (cause === IN_FLIGHT) return this.#state.strike(subject, limits);
+      return scope === undefined
+        ? this.#state.admit(subject, limits, Infinity)
+        : this.#state.admit(subject, limits, cause!.limit, [scope]);
+    };
     return this.#reach(subject, () => {
       const { now } = this.#clock;
-      const scope = violated?.scope;
-      const charge = scope === undefined ? ([Infinity, NO_SCOPES] as const) : ([violated!.limit, [scope]] as const);
       let begun: Pick<Admission, 'banBegins' | 'banLevel'> = { banBegins: false };
-      for (const at of times) {
+      const earlier = new Array<number>(count - times.length).fill(times[0]!);
+      for (const at of [...earlier, ...times]) {
         this.#clock.now = at;
-        const { banBegins, banLevel } = this.#state.admit(subject, limits, ...charge);
+        const { banBegins, banLevel } = refuse();
         if (banBegins) begun = { banBegins, ...(banLevel === undefined ? {} : { banLevel }) };
       }
       this.#clock.now = now;

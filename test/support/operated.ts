@@ -6,7 +6,7 @@ plans:
   free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
   pro: { windows: [{ limit: 1200, per: minute }, { limit: 100000, per: day }] }
   trial: { windows: [{ limit: 5, per: minute }] }
-bans: { strikes: 3, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
+bans: { strikes: 3, workers: 1, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;
 
 export async function operate(gateway: TestGateway, token: string) {

@@ -51,7 +51,7 @@ export function hourly(used: number, opened: number, strikes: Partial<StrikeStat
 }
 
 export function someState(now: number): Whole {
-  const banned = { bannedUntil: now + HOUR, bannedSince: now - MINUTE, rung: 2, cleanSince: now + HOUR };
+  const banned = { bannedUntil: now + HOUR, bannedSince: now - MINUTE, level: 2, cleanSince: now + HOUR };
   return {
     key: [
       movable(1),
@@ -151,7 +151,7 @@ export async function moveAll(
 }
 
 export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
-  return { audit: KEPT, escalation: ESCALATION, dryRun: false, clock: Date.now, ...changes };
+  return { audit: KEPT, dryRun: false, clock: Date.now, ...changes };
 }
 
 /** `remove` after use. */

@@ -431,6 +431,7 @@ export interface Account {
 export interface BanEscalation {
   readonly strikes: number;
   readonly window: string;
+  readonly workers: number;
   readonly grace: string;
   readonly durations: readonly string[];
   readonly decay: string;

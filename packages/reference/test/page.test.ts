@@ -4,7 +4,7 @@ import { errorsSection } from '../src/page/reference-page.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };
-const bans: BanRules = { strikes: 10, window: 60_000, durations: [60_000, 7_200_000], decay: 86_400_000 };
+const bans: BanRules = { strikes: 10, workers: 200, window: 60_000, durations: [60_000, 7_200_000], decay: 86_400_000 };
 
 const textOf = ({ text }: { readonly text: string }) => text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 

@@ -143,7 +143,7 @@ async function takeInto(
 }
 
 async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {
-  const options = { audit: config.audit, escalation: config.plans.escalation, dryRun, clock: Date.now };
+  const options = { audit: config.audit, dryRun, clock: Date.now };
   return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
 }
 

@@ -26,7 +26,7 @@ const WINDOW = object(
 
 const BAN = object({
   until: time('End of the ban in force; null without one.'),
-  strikes: { ...INTEGER, description: 'Requests sent after a refusal, lately.' },
+  strikes: { ...INTEGER, description: 'Requests that were sent too early and count towards a ban.' },
   strikesToBan: { ...INTEGER, nullable: true, description: 'Strikes that lead to a ban; null: no bans.' },
   nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
 });

@@ -19,16 +19,15 @@ export type Admit = (
   scopes?: Scopes,
 ) => MaybePromise<Admitted | Refusal>;
 
+/** Returns the refusal of an admission, and reports a ban that begins with it. */
+export type Judge = (exchange: Exchange, client: KnownClient, admission: Admission) => Admitted | Refusal;
+
 export interface AdmitParts {
-  readonly state: State;
-  readonly bans: Pick<BanRecorder, 'note' | 'begun'>;
-  readonly observe: Observe;
+  readonly state: Pick<State, 'admit'>;
+  readonly judge: Judge;
 }
 
-export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
-  const limited = keepingLast(limitedBy);
-  const banned = keepingLast(bannedUntil);
-
+export function createAdmit({ state, judge }: AdmitParts): Admit {
   return function admit(exchange, client, cost, scopes = NO_SCOPES) {
     exchange.cost = cost;
     exchange.scopes = scopes;
@@ -37,8 +36,18 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
       ? asked.then((admission) => judge(exchange, client, admission))
       : judge(exchange, client, asked);
   };
+}
 
-  function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admitted | Refusal {
+export interface JudgeParts {
+  readonly bans: Pick<BanRecorder, 'note' | 'begun'>;
+  readonly observe: Observe;
+}
+
+export function createJudge({ bans, observe }: JudgeParts): Judge {
+  const limited = keepingLast(limitedBy);
+  const banned = keepingLast(bannedUntil);
+
+  return function judge(exchange, client, admission) {
     exchange.usage = admission;
     exchange.admission = admission;
     exchange.admittedAt = performance.now();
@@ -50,7 +59,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
     const wait = wholeSeconds(admission.retryAt - admission.now);
     if (admission.verdict === 'banned') return banned(admission.bannedUntil, wait, null);
     return limited(admission.violated!, wait, warningOf(client, admission));
-  }
+  };
 
   function reportBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
     const { keyId, plan, subject, limits } = client;
@@ -74,9 +83,9 @@ const STRIKE = ' Requests sent earlier count towards a ban.';
 const LAST_STRIKE = ' The next request sent earlier bans this key.';
 
 /** Empty if the plan has no bans. */
-function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): string {
+function warningOf({ limits: { escalation } }: KnownClient, { strikes, freeRefusals }: Admission): string {
   if (escalation === null) return '';
-  return strikes === escalation.strikes - 1 ? LAST_STRIKE : STRIKE;
+  return strikes === escalation.strikes - 1 && freeRefusals === 0 ? LAST_STRIKE : STRIKE;
 }
 
 function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: string): Refusal {

@@ -1,19 +1,20 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { type Admission, admit, look } from '../../limits/admission.ts';
+import { type Admission, addStrike, admit, look } from '../../limits/admission.ts';
 import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
   adoptWindows,
   type Counters,
-  clearRefusals,
+  correctTimes,
   eachWindow,
+  endWaits,
   newCounters,
   newStrikeState,
   type StrikeState,
   staleAt,
 } from '../../limits/counters.ts';
 import { unknownKind } from '../../limits/kinds.ts';
-import type { BanEscalation, Limits } from '../../limits/limits.ts';
+import type { Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { CurrentEntries } from '../journal/compactor.ts';
 import { JournalWriteError } from '../journal/journal.ts';
@@ -47,16 +48,13 @@ export class EmbeddedState implements State {
   readonly #pending = new Map<string, readonly CounterChange[]>();
   readonly #nextRound = new DelayedRun(() => this.#goRound(), ROUND_INTERVAL);
   #round: Iterator<readonly [string, StoredCounters]> | null = null;
-  /** The escalation last used; `undefined` before the first request. All plans of a configuration share it. */
-  #escalation: BanEscalation | null | undefined = undefined;
   #closed = false;
 
   constructor({ clock = Date.now, store = null }: EmbeddedStateOptions = {}) {
     this.#clock = clock;
     this.#store = store;
     const now = clock();
-    for (const [subject, counters] of store?.load() ?? [])
-      if (staleAt(counters, undefined) > now) this.#keep(subject, counters);
+    for (const [subject, counters] of store?.load() ?? []) if (staleAt(counters) > now) this.#keep(subject, counters);
     store?.begin(this.#living());
   }
 
@@ -65,10 +63,11 @@ export class EmbeddedState implements State {
   }
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
-    this.#escalation = limits.escalation;
-    const counters = this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
-    this.#store?.mark(subject, counters);
-    return admit(counters, limits, cost, this.#clock(), scopes);
+    return admit(this.#marked(subject, limits), limits, cost, this.#clock(), scopes);
+  }
+
+  strike(subject: string, limits: Limits): Admission {
+    return addStrike(this.#marked(subject, limits), limits, this.#clock());
   }
 
   look(subject: string, limits: Limits): Admission {
@@ -85,7 +84,7 @@ export class EmbeddedState implements State {
   reset(subject: string): MaybePromise<void> {
     return this.#changeKnown(subject, (counters) => {
       counters.cells.fill(0);
-      if (counters.strikeState) clearRefusals(counters.strikeState);
+      if (counters.strikeState) endWaits(counters.strikeState);
     });
   }
 
@@ -93,34 +92,42 @@ export class EmbeddedState implements State {
     const now = this.#clock();
     return this.#changeKnown(subject, (counters) => {
       adoptWindows(counters, limits.windows);
+      correctTimes(counters, now);
       eachWindow(limits.windows, (window, at, meter) => {
         if (name === null || fullNameOf(window) === name) meter.refund(counters.cells, at, window, units, now);
       });
-      if (counters.strikeState) clearRefusals(counters.strikeState);
+      if (counters.strikeState) endWaits(counters.strikeState);
     });
   }
 
   bans(): Ban[] {
     const now = this.#clock();
     const banned: Ban[] = [];
-    for (const [subject, { strikeState }] of this.#bySubject) {
-      if (strikeState && strikeState.bannedUntil > now) banned.push(banOf(subject, strikeState));
+    for (const [subject, counters] of this.#bySubject) {
+      if (counters.strikeState === null) continue;
+      correctTimes(counters, now);
+      if (counters.strikeState.bannedUntil > now) banned.push(banOf(subject, counters.strikeState));
     }
     return banned;
   }
 
   banLevel(subject: string, { escalation }: Limits): number {
-    const strikeState = this.#bySubject.get(subject)?.strikeState;
-    return strikeState && escalation ? levelAt(strikeState, escalation, this.#clock()) : 0;
+    const counters = this.#bySubject.get(subject);
+    if (!counters?.strikeState || !escalation) return 0;
+    const now = this.#clock();
+    correctTimes(counters, now);
+    return levelAt(counters.strikeState, escalation, now);
   }
 
   ban(subject: string, limits: Limits, length: number): MaybePromise<void> {
     const now = this.#clock();
     return this.#change(subject, (counters) => {
       adoptWindows(counters, limits.windows);
+      correctTimes(counters, now);
+      const { escalation } = limits;
       counters.strikeState ??= newStrikeState();
-      if (limits.escalation) counters.strikeState.rung = levelAt(counters.strikeState, limits.escalation, now);
-      ban(counters.strikeState, length, null, now);
+      if (escalation) counters.strikeState.level = levelAt(counters.strikeState, escalation, now);
+      ban(counters.strikeState, escalation, length, null, now);
     });
   }
 
@@ -134,7 +141,7 @@ export class EmbeddedState implements State {
         this.#round = null;
         return false;
       }
-      if (staleAt(value[1], this.#escalation) <= now) this.#bySubject.delete(value[0]);
+      if (staleAt(value[1]) <= now) this.#bySubject.delete(value[0]);
     }
     return true;
   }
@@ -202,6 +209,13 @@ export class EmbeddedState implements State {
     change(this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])));
   }
 
+  /** The counters, to be changed by a request and written soon after. */
+  #marked(subject: string, limits: Limits): StoredCounters {
+    const counters = this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
+    this.#store?.mark(subject, counters);
+    return counters;
+  }
+
   #keep(subject: string, { windows, cells, strikeState }: Counters): StoredCounters {
     const counters = { windows, cells, strikeState, marked: 0 };
     this.#bySubject.set(subject, counters);
@@ -216,7 +230,7 @@ export class EmbeddedState implements State {
   }
 }
 
-function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung: level }: StrikeState): Ban {
+function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, level }: StrikeState): Ban {
   const limit = bannedFor && unknownKind(bannedFor);
   return { subject, until: bannedUntil, since: bannedSince || null, limit, level };
 }

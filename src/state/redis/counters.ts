@@ -4,7 +4,7 @@ import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError, OutageGrace } from '../shared/deadline.ts';
-import type { Strikes } from '../shared/refusal-cache.ts';
+import { type CountedRefusals, IN_FLIGHT } from '../shared/unsent-refusals.ts';
 import type { Ban } from '../state.ts';
 import { type BanList, banListIn } from './ban-list.ts';
 import { type Batch, createBatches } from './batches.ts';
@@ -46,6 +46,11 @@ export interface RedisStateOptions {
   readonly clock?: (() => number) | null;
 }
 
+/** In place of the number of a window. */
+const TOO_MANY_IN_FLIGHT = -1;
+/** Redis takes its own time for any later one. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+
 const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
 
 /** Each step is one script on one hash. Every late or missing reply is an `Outage`. */
@@ -78,12 +83,13 @@ export class RedisState implements SharedBackend {
     return this.#readAdmission('look', subject, limits, []);
   }
 
-  async strike(
-    subject: string,
-    limits: Limits,
-    { times, violated }: Pick<Strikes, 'times' | 'violated'>,
-  ): Promise<Admission> {
-    const admission = await this.#readAdmission('strike', subject, limits, [numberOf(limits, violated), ...times]);
+  strike(subject: string, limits: Limits): Promise<Admission> {
+    return this.countRefusals({ subject, limits, count: 1, times: [LATEST], cause: IN_FLIGHT });
+  }
+
+  async countRefusals({ subject, limits, count, times, cause }: CountedRefusals): Promise<Admission> {
+    const number = cause === IN_FLIGHT ? TOO_MANY_IN_FLIGHT : numberOf(limits, cause);
+    const admission = await this.#readAdmission('strike', subject, limits, [number, count, ...times]);
     if (admission.verdict === 'banned') this.#banned.note(subject, admission.bannedUntil);
     return admission;
   }

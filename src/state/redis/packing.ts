@@ -46,6 +46,6 @@ export function numbersOf(window: Window): (number | string)[] {
 
 function escalationOf({ escalation }: Limits): string {
   if (!escalation) return '';
-  const { strikes, window, grace, decay, durations } = escalation;
-  return JSON.stringify([strikes, window, grace, decay, ...durations]);
+  const { strikes, window, workers, grace, decay, durations } = escalation;
+  return JSON.stringify([strikes, window, workers, grace, decay, ...durations]);
 }

@@ -105,7 +105,7 @@ export function readLevel(answer: unknown): number {
 
 /** Throws UnexpectedReply. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , level, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
+  const [until, , level, since, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
   return { subject, until, since, limit: kind && unknownKind({ kind, span, limit, scope }), level };
@@ -161,11 +161,21 @@ export class ReplyReader {
     if (!violated && (number !== 0 || verdict === 'limited')) throw new UnexpectedReply('a decision');
     const fitsAt = this.#next();
     const strikes = this.#next();
+    const freeRefusals = this.#next();
     const bannedUntil = this.#next();
     const banLevel = this.#next();
     const banBegins = banLevel > 0;
-    const retryAt = Math.max(fitsAt, bannedUntil);
-    const admission = { verdict, now: this.now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
+    const admission = {
+      verdict,
+      now: this.now,
+      readings,
+      retryAt: Math.max(fitsAt, bannedUntil),
+      violated,
+      strikes,
+      freeRefusals,
+      bannedUntil,
+      banBegins,
+    };
     return banBegins ? { ...admission, banLevel } : admission;
   }
 

@@ -3,7 +3,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import type { StartedBan, State } from '../state.ts';
-import type { Strikes } from './refusal-cache.ts';
+import type { CountedRefusals } from './unsent-refusals.ts';
 
 /**
  * The state that several gateways share, as far as outage handling needs it, together with its `Shards` and a `Bus`.
@@ -11,8 +11,8 @@ import type { Strikes } from './refusal-cache.ts';
  * record is invalid.
  */
 export interface SharedBackend extends State {
-  /** Records refusals from the refusal cache with their times. Returns the new state of the subject. */
-  strike(subject: string, limits: Limits, strikes: Pick<Strikes, 'times' | 'violated'>): Promise<Admission>;
+  /** Counts refusals that this process decided. Returns the new state of the subject. */
+  countRefusals(refusals: CountedRefusals): Promise<Admission>;
   /** Adds what a gateway admitted locally. Idempotent per reconciliation. */
   charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void>;
   /** Reports requests with an unknown charge to `charges`. */

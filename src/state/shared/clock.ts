@@ -1,5 +1,7 @@
 /** Milliseconds until the offset is outdated: clocks drift and are adjusted. */
 const RESYNC_INTERVAL = 10_000;
+/** Milliseconds. No response is so slow: the backend's clock was set back. */
+const MAX_DELAY = 1_000;
 
 /**
  * Estimates the backend's clock from the times in its responses. The estimate is ahead by at most the drift of ten
@@ -22,7 +24,9 @@ export class BackendClock {
   learn(now: number): void {
     const local = this.#local();
     const offset = now - local;
-    if (this.#offset !== null && offset < this.#offset && local < this.#learntAt + RESYNC_INTERVAL) return;
+    const known = this.#offset ?? offset;
+    const isSlower = offset < known && offset >= known - MAX_DELAY;
+    if (isSlower && local < this.#learntAt + RESYNC_INTERVAL) return;
     this.#offset = offset;
     this.#learntAt = local;
   }

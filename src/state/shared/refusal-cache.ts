@@ -1,31 +1,17 @@
 import { Cache } from '../../common/cache.ts';
 import type { Admission, Reading } from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
-import type { Limits, Window } from '../../limits/limits.ts';
+import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
-
-/** Refusals of one subject to forward to the backend. Unix milliseconds by its clock, oldest first. */
-export interface Strikes {
-  readonly subject: string;
-  readonly limits: Limits;
-  readonly times: readonly number[];
-  /** The limit of the last refusal; `null`: unknown. All refusals are by windows of one scope, or by own windows. */
-  readonly violated: Window | null;
-}
-
-interface PendingStrikes {
-  limits: Limits;
-  times: number[];
-  violated: Window | null;
-}
+import { type CountedRefusals, UnsentRefusals } from './unsent-refusals.ts';
 
 interface CachedRefusal {
   readonly limits: Limits;
   readonly cost: number;
   readonly scopes: Scopes;
   readonly admission: Admission;
-  /** For each scope, or `undefined` for own windows: the time of the first refusal, and its retry time. */
-  readonly firstRefusals: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
+  /** For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time. */
+  readonly waits: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
   /** When the refusal may change, by the backend's clock. */
   readonly until: number;
   /** A ban began with forwarded strikes and is not yet reported in a response. */
@@ -41,15 +27,18 @@ export interface RefusalCacheOptions {
   readonly size?: number;
 }
 
+/** Milliseconds that the estimated clock may be behind a response. More: the backend's clock was set back. */
+const MAX_LAG = 1_000;
+
 /**
- * Refuses known refused subjects without asking the backend, only if the backend would refuse too. Collects strikes to
- * forward.
+ * Refuses known refused subjects without asking the backend, only if the backend would refuse too. Collects the refusals
+ * that the backend must count.
  */
 export class RefusalCache {
   readonly #clock: () => number;
   readonly #keepFor: number;
   readonly #entries: Cache<CachedRefusal>;
-  readonly #strikes = new Map<string, PendingStrikes[]>();
+  readonly unsent = new UnsentRefusals();
   #changes = 0;
 
   constructor({ clock, ttl: keepFor, size = 50_000 }: RefusalCacheOptions) {
@@ -71,19 +60,25 @@ export class RefusalCache {
   answer(subject: string, limits: Limits, cost: number, scopes: Scopes): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
-    const now = Math.max(this.#clock(), entry.admission.now);
-    if (now >= entry.until || now >= entry.admission.now + this.#keepFor) {
+    const clock = this.#clock();
+    const now = Math.max(clock, entry.admission.now);
+    const isOutdated = now > clock + MAX_LAG || now >= entry.admission.now + this.#keepFor;
+    if (isOutdated || now >= entry.until) {
       this.#entries.delete(subject);
       return null;
     }
     const refusal = repeatRefusal(entry, cost, scopes, now);
     if (!refusal) return null;
     if (refusal.verdict === 'limited') {
-      const firstRefusals = entry.firstRefusals.get(refusal.violated?.scope);
-      // The client does not know this limit yet: the first refusal is not a strike, and the backend records its time.
-      if (!firstRefusals || now >= firstRefusals.until) return null;
-      const strikes = refusal.strikes + this.#strike(subject, entry.limits, refusal, firstRefusals.at);
-      return { ...refusal, strikes, by: 'memory' };
+      const wait = entry.waits.get(refusal.violated?.scope);
+      // The first refusal by another limit begins a wait, and the backend records its time.
+      if (!wait || now >= wait.until) return null;
+      const { escalation } = limits;
+      const isCounted = escalation !== null && now >= wait.at + escalation.grace;
+      const unsent = isCounted ? this.unsent.add(subject, limits, refusal.violated, now) : 0;
+      const strikes = refusal.strikes + Math.max(0, unsent - refusal.freeRefusals);
+      const freeRefusals = Math.max(0, refusal.freeRefusals - unsent);
+      return { ...refusal, strikes, freeRefusals, by: 'memory' };
     }
     const { banBegins } = entry;
     entry.banBegins = false;
@@ -104,24 +99,26 @@ export class RefusalCache {
       return;
     }
     if (changes !== this.#changes) return;
-    const firstRefusals = new Map(before?.limits === limits ? before.firstRefusals : []);
+    const waits = new Map(before?.limits === limits ? before.waits : []);
     const scope = admission.violated?.scope;
     const { banLevel: _, ...rest } = admission;
     const { now, retryAt } = admission;
-    if (!(now < (firstRefusals.get(scope)?.until ?? 0))) firstRefusals.set(scope, { at: now, until: retryAt });
+    const wait = waits.get(scope);
+    const isInWait = wait !== undefined && now < wait.until;
+    waits.set(scope, isInWait ? { at: wait.at, until: Math.min(wait.until, retryAt) } : { at: now, until: retryAt });
     this.#entries.set(subject, {
       limits,
       cost,
       scopes,
       admission: { ...rest, banBegins: false },
-      firstRefusals,
+      waits,
       until: Math.min(admission.bannedUntil || admission.retryAt, ...partialResets(admission)),
       banBegins: false,
     });
   }
 
-  /** Applies the result of forwarded strikes; a ban replaces the refusal. Returns whether a ban began. */
-  applyStrikes({ subject, limits }: Strikes, result: Admission, changes: number): boolean {
+  /** Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban began. */
+  apply({ subject, limits }: CountedRefusals, result: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
     const banned = result.verdict === 'banned';
@@ -142,39 +139,13 @@ export class RefusalCache {
   forget(subject: string): void {
     this.#changes++;
     this.#entries.delete(subject);
-    this.#strikes.delete(subject);
+    this.unsent.forget(subject);
   }
 
   clear(): void {
     this.#changes++;
     this.#entries.clear();
-    this.#strikes.clear();
-  }
-
-  takeStrikes(most: number): Strikes[] {
-    const taken: Strikes[] = [];
-    for (const [subject, gathered] of this.#strikes) {
-      if (taken.length >= most) break;
-      this.#strikes.delete(subject);
-      taken.push(...gathered.map((strikes) => ({ subject, ...strikes })));
-    }
-    return taken;
-  }
-
-  #strike(subject: string, limits: Limits, { now, violated }: Admission, firstRefusal: number): number {
-    const { escalation } = limits;
-    if (!escalation || now < firstRefusal + escalation.grace) return 0;
-    const gathered = this.#strikes.get(subject) ?? [];
-    let strikes = gathered.find((one) => one.limits === limits && one.violated?.scope === violated?.scope);
-    if (!strikes) {
-      strikes = { limits, times: [], violated };
-      gathered.push(strikes);
-    }
-    strikes.violated = violated;
-    // Strikes beyond those of a ban have no effect.
-    if (strikes.times.length < escalation.strikes) strikes.times.push(now);
-    this.#strikes.set(subject, gathered);
-    return gathered.reduce((sum, { times }) => sum + times.length, 0);
+    this.unsent.clear();
   }
 }
 

@@ -1,7 +1,7 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Outage } from '../../errors/outage.ts';
-import { type Admission, admitted } from '../../limits/admission.ts';
+import { type Admission, uncounted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -12,11 +12,12 @@ import { BackendClock } from './clock.ts';
 import type { LastKnownCounters } from './last-known-counters.ts';
 import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
-import { RefusalCache, type Strikes } from './refusal-cache.ts';
+import { RefusalCache } from './refusal-cache.ts';
+import { type CountedRefusals, IN_FLIGHT } from './unsent-refusals.ts';
 
 /** Milliseconds, and subjects per flush. */
-const STRIKE_FLUSH = 250;
-const MAX_STRIKES = 1_000;
+const REFUSAL_FLUSH = 250;
+const MAX_FLUSHED = 1_000;
 
 export interface SharedStateOptions {
   readonly backend: SharedBackend;
@@ -47,7 +48,7 @@ export class SharedState implements State {
   #hearBan: (ban: StartedBan) => void = () => {};
   /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
   #answeredAt = 0;
-  readonly #nextStrikes = new DelayedRun(() => void this.#sendStrikes(), STRIKE_FLUSH);
+  readonly #nextFlush = new DelayedRun(() => void this.#flushRefusals(), REFUSAL_FLUSH);
 
   constructor(options: SharedStateOptions) {
     const { backend, breakers, bus, settings, gateway, gateways, clock = new BackendClock() } = options;
@@ -89,11 +90,18 @@ export class SharedState implements State {
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): MaybePromise<Admission> {
     const refusal = this.#refused.answer(subject, limits, cost, scopes);
     if (refusal) {
-      this.#nextStrikes.plan();
+      this.#nextFlush.plan();
       return refusal;
     }
     if (!this.#options.breakers.of(subject).isOpen) return this.#ask(subject, limits, cost, scopes);
     return this.#decideAlone(subject, limits, cost, scopes, null);
+  }
+
+  /** The strike is sent with the next refusals; during an outage it is lost. */
+  strike(subject: string, limits: Limits): null {
+    this.#refused.unsent.add(subject, limits, IN_FLIGHT, this.#clock.read());
+    this.#nextFlush.plan();
+    return null;
   }
 
   look(subject: string, limits: Limits): MaybePromise<Admission> {
@@ -134,9 +142,9 @@ export class SharedState implements State {
   }
 
   async close(): Promise<void> {
-    this.#nextStrikes.close();
+    this.#nextFlush.close();
     this.#stopListening();
-    await this.#sendStrikes();
+    await this.#flushRefusals();
     await this.#reconciler.close();
     await this.#options.lastKnown?.close();
     await this.#options.backend.close();
@@ -204,7 +212,7 @@ export class SharedState implements State {
         cause: cause ?? 'the shared state is down',
         headers: ['Retry-After', '1'],
       });
-    if (policy === 'allow') return unchecked(limits, this.#clock.read());
+    if (policy === 'allow') return { ...uncounted(limits, this.#clock.read()), by: 'alone' };
     return { ...this.#local.admit(subject, limits, cost, scopes), by: 'alone' };
   }
 
@@ -214,31 +222,25 @@ export class SharedState implements State {
     if (!banned) this.#local.forget(subject);
   }
 
-  async #sendStrikes(): Promise<void> {
-    const strikes = this.#refused.takeStrikes(MAX_STRIKES);
-    if (strikes.length > 0) this.#nextStrikes.plan();
-    await Promise.all(strikes.map((one) => this.#sendOn(one)));
+  async #flushRefusals(): Promise<void> {
+    const unsent = this.#refused.unsent.take(MAX_FLUSHED);
+    if (unsent.length > 0) this.#nextFlush.plan();
+    await Promise.all(unsent.map((one) => this.#send(one)));
   }
 
-  /** Lost strikes are acceptable; later ones follow. */
-  async #sendOn(strikes: Strikes): Promise<void> {
-    const { subject, limits } = strikes;
+  /** Lost refusals are acceptable; later ones follow. */
+  async #send(refusals: CountedRefusals): Promise<void> {
+    const { subject, limits, cause } = refusals;
     const { changes } = this.#refused;
     const breaker = this.#options.breakers.of(subject);
     if (breaker.isOpen) return;
     try {
-      const admission = await this.#options.backend.strike(subject, limits, strikes);
+      const admission = await this.#options.backend.countRefusals(refusals);
       const ban = startedBan(subject, limits, admission);
-      if (ban) this.#hearBan({ ...ban, violated: strikes.violated });
-      if (this.#refused.applyStrikes(strikes, admission, changes)) this.#local.note(subject, admission);
+      if (ban) this.#hearBan({ ...ban, violated: cause === IN_FLIGHT ? null : cause });
+      if (this.#refused.apply(refusals, admission, changes)) this.#local.note(subject, admission);
     } catch (error) {
       this.#options.breakers.recordFailure(breaker, error);
     }
   }
-}
-
-/** Under `allow` nothing is counted: every window reads as unused. */
-function unchecked(limits: Limits, now: number): Admission {
-  const readings = limits.windows.map((window) => ({ window, remaining: window.limit, resetAt: now + window.span }));
-  return { ...admitted(now, readings, 0), by: 'alone' };
 }

@@ -40,13 +40,16 @@ export function countersFrom(
     meter.charge(counters.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : reportedAt);
   });
   if (verdict === 'admitted') return counters;
-  counters.strikeState = { ...newStrikeState(), bannedUntil };
-  const scope = violated?.scope;
-  if (scope !== undefined && verdict === 'limited')
-    counters.strikeState.refusedIn = [{ scope, at: reportedAt, until: retryAt }];
-  else
-    Object.assign(counters.strikeState, { refusedAt: reportedAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
-  if (bannedUntil > 0) Object.assign(counters.strikeState, { rung: 1, cleanSince: bannedUntil });
+  const state = newStrikeState();
+  counters.strikeState = state;
+  if (bannedUntil > 0) {
+    Object.assign(state, { bannedUntil, bannedSince: reportedAt, level: 1 });
+    Object.assign(state, { cleanSince: bannedUntil, forgottenAt: bannedUntil });
+  }
+  const wait = { at: reportedAt, until: verdict === 'limited' ? retryAt : 0, refusals: 1 };
+  const scope = verdict === 'limited' ? violated?.scope : undefined;
+  if (scope === undefined) state.refused = wait;
+  else state.refusedIn = [{ scope, ...wait }];
   return counters;
 }
 

@@ -80,14 +80,14 @@ const scope: Check = (value) =>
   typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';
 const LIMIT = { kind: KINDS, limit: integer(1), span: integer(1, YEAR), scope };
 const STRIKE_STATE = fields({
-  refusedAt: moment,
-  refusedUntil: moment,
+  refused: fields({ at: moment, until: moment, refusals: integer(0) }),
   strikes: list(MAX_STRIKES, moment),
   bannedUntil: moment,
   bannedSince: moment,
   bannedFor: orNull(fields(LIMIT, ['scope'])),
-  rung: integer(0, 1_000_000),
+  level: integer(0, 1_000_000),
   cleanSince: moment,
+  forgottenAt: moment,
 });
 const COUNTERS = fields({
   subject: text(140, SUBJECT, 'key:<id>, account:<plan>:<account> or address:<address>'),

@@ -47,14 +47,14 @@ export function counterLine({ windows, cells, strikeState: state }: Counters): C
     }),
     cells,
     conduct: state && {
-      refusedAt: state.refusedAt,
-      refusedUntil: state.refusedUntil,
+      refused: state.refused,
       strikes: state.strikes,
       bannedUntil: state.bannedUntil,
       bannedSince: state.bannedSince,
       bannedFor: state.bannedFor && unknownKind(state.bannedFor),
-      rung: state.rung,
+      level: state.level,
       cleanSince: state.cleanSince,
+      forgottenAt: state.forgottenAt,
     },
   };
 }

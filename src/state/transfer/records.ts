@@ -5,7 +5,6 @@ import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import type { Counters } from '../../limits/counters.ts';
-import type { BanEscalation } from '../../limits/limits.ts';
 
 /** Record types in transfer order. Counters follow keys, so they never precede the subjects that they count. */
 export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;
@@ -89,8 +88,6 @@ export interface Target {
 
 export interface TargetOptions {
   readonly audit: AuditSettings;
-  /** Escalation of bans; determines the lifetime of strike state. */
-  readonly escalation: BanEscalation | null;
   readonly dryRun: boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;

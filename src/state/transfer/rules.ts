@@ -3,9 +3,9 @@ import type { KeyRecord } from '../../keys/key.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
-import { type Counters, eachWindow, staleAt } from '../../limits/counters.ts';
+import { type Counters, eachWindow, noWait, staleAt } from '../../limits/counters.ts';
 import { isSameCounter } from '../../limits/kinds.ts';
-import type { BanEscalation, Window } from '../../limits/limits.ts';
+import type { Window } from '../../limits/limits.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
 import { type LastUse, type Outcome, TransferError } from './records.ts';
@@ -57,14 +57,13 @@ export function entryPrint({ at, actor, action, target, requestId }: AuditDraft)
 export function decideCounters(
   given: Counters,
   stored: Counters | null,
-  { escalation, now }: { escalation: BanEscalation | null; now: number },
+  now: number,
 ): { readonly taken: Outcome; readonly write: Counters | null } {
-  if (staleAt(given, escalation) <= now) return { taken: 'over', write: null };
+  if (staleAt(given) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
   // Strike state is never removed from counters in Redis.
-  const left =
-    given.strikeState === null && stored.strikeState ? { ...stored.strikeState, refusedAt: 0, refusedUntil: 0 } : null;
+  const left = given.strikeState === null && stored.strikeState ? { ...stored.strikeState, refused: noWait() } : null;
   const write = left ? { ...given, strikeState: left } : given;
   const isSame = JSON.stringify(counterLine(write)) === JSON.stringify(counterLine(stored));
   return isSame ? { taken: 'same', write: null } : { taken: 'changed', write };

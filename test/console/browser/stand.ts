@@ -18,7 +18,7 @@ plans:
   team: { count: account, windows: [{ limit: 40, per: minute }] }
   basic: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }], concurrency: 9, weight: 3 }
 public: { windows: [{ limit: 8, per: minute }], concurrency: 2 }
-bans: { strikes: 6, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
+bans: { strikes: 6, workers: 1, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;
 
 interface Opened {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Outage } from '../../../src/errors/outage.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
-import { createAdmit } from '../../../src/gateway/stages/admit.ts';
+import { createAdmit, createJudge } from '../../../src/gateway/stages/admit.ts';
 import type { Admission } from '../../../src/limits/admission.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import type { Event } from '../../../src/observe/events.ts';
@@ -21,6 +21,7 @@ function admission(given: Partial<Admission> = {}): Admission {
     retryAt: 0,
     violated: null,
     strikes: 0,
+    freeRefusals: 0,
     bannedUntil: 0,
     banBegins: false,
     ...given,
@@ -41,7 +42,8 @@ function admitting(answer: Admission | Promise<Admission>) {
   } as unknown as State;
   const begun: unknown[][] = [];
   const bans = { note: () => {}, begun: (...args: unknown[]) => void begun.push(args) };
-  const admit = createAdmit({ state, bans, observe: (event) => events.push(event) });
+  const judge = createJudge({ bans, observe: (event) => events.push(event) });
+  const admit = createAdmit({ state, judge });
   const exchange = exchangeOf();
   return { events, begun, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };
 }
@@ -88,10 +90,16 @@ describe('a limited request', () => {
     expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
   });
 
+  test('is not warned while further refusals are free', () => {
+    const refused = limited({ strikes: ESCALATION.strikes - 1, freeRefusals: 1 });
+    expect((admitting(refused).admitted() as Refusal).headers).toEqual(['Retry-After', '2']);
+  });
+
   test('gets the identical refusal again, until the wait changes', () => {
     const answers = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
     const state = { admit: () => answers.shift()! } as unknown as State;
-    const admit = createAdmit({ state, bans: { note() {}, begun() {} }, observe: () => {} });
+    const judge = createJudge({ bans: { note() {}, begun() {} }, observe: () => {} });
+    const admit = createAdmit({ state, judge });
     const [first, second, third] = [1, 2, 3].map(() => admit(exchangeOf(), knownClient(), 1));
     expect(second).toBe(first);
     expect(third).not.toBe(first);

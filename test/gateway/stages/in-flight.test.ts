@@ -6,7 +6,7 @@ import type { Admission, Readings } from '../../../src/limits/admission.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, knownClient } from '../../support/exchange.ts';
-import { MINUTE, window } from '../../support/limits.ts';
+import { ESCALATION, limits, MINUTE, window } from '../../support/limits.ts';
 
 const free: Plan = { name: 'free', count: 'key', windows: [window(60, MINUTE)] };
 const plansWith = (plan: Partial<Plan>) => ({
@@ -31,7 +31,9 @@ function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings
         looks++;
         return look() as Promise<Admission>;
       },
+      strike: () => null,
     },
+    judge: () => admittedClient(),
     admit(exchange) {
       admitted.push(exchange.id);
       return admittedClient();
@@ -46,7 +48,12 @@ function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings
 }
 
 test('without a limit of the plan it is the admission itself', () => {
-  const parts = { flights: new Flights(), state: { look: () => Promise.reject() }, admit: () => admittedClient() };
+  const parts = {
+    flights: new Flights(),
+    state: { look: () => Promise.reject(), strike: () => null },
+    judge: () => admittedClient(),
+    admit: () => admittedClient(),
+  };
   expect(createInFlight({ ...parts, plans: plansWith({}) })).toBe(parts.admit);
   expect(createInFlight({ ...parts, plans: plansWith({ concurrency: 1 }) })).not.toBe(parts.admit);
   const ofAccount = { ...plansWith({}), concurrencies: new Map([['acme', 1]]) };
@@ -89,7 +96,8 @@ test('a client that left before is not counted, because it does not end again', 
     const stage = createInFlight({
       plans: plansWith({ concurrency: 1 }),
       flights,
-      state: { look: () => Promise.reject() },
+      state: { look: () => Promise.reject(), strike: () => null },
+      judge: () => admittedClient(),
       admit: () => admittedClient(),
     });
     expect(await stage(exchangeOf('GET', {}, { call }), knownClient({ concurrency: 1 }), 1)).not.toBeInstanceOf(
@@ -142,4 +150,40 @@ test('an unavailable state is an outage and not a quota, and the next request as
   isDown = false;
   expect(await send().answer).toBeInstanceOf(Refusal);
   expect(looks()).toBe(2);
+});
+
+test('more refusals before Retry-After than the key has workers are strikes, and a ban is returned as such', async () => {
+  let strikes = 0;
+  const banned = { verdict: 'banned', ...quota(0) } as Admission;
+  const judged: Admission[] = [];
+  const stage = createInFlight({
+    plans: plansWith({ concurrency: 1 }),
+    flights: new Flights(),
+    state: {
+      look: async () => quota(1) as Admission,
+      strike: () => (++strikes < 3 ? null : banned),
+    },
+    judge(_exchange, _client, admission) {
+      judged.push(admission);
+      return new Refusal('key_banned', {});
+    },
+    admit: () => admittedClient(),
+  });
+  const limited = limits([window(60, MINUTE)], { ...ESCALATION, workers: 5, grace: 0 });
+  const client = knownClient({ concurrency: 1, limits: limited });
+  const send = () => stage(exchangeOf('GET', {}, { call: looseCall('GET').call }), client, 1);
+  await send();
+  const free = await Promise.all(Array.from({ length: 5 }, send));
+  expect(free.map((refusal) => (refusal as Refusal).code)).toEqual(new Array(5).fill('too_many_in_flight'));
+  expect(strikes).toBe(0);
+  // A wait lasts a second, and a slow machine may begin another one.
+  while (judged.length === 0) await Promise.all(Array.from({ length: 20 }, send));
+  expect(judged[0]).toBe(banned);
+});
+
+test('refusals of a key that is never banned are never strikes', async () => {
+  const { send } = flying();
+  send();
+  send();
+  for (let i = 0; i < 300; i++) expect(await send().answer).toMatchObject({ code: 'too_many_in_flight' });
 });

@@ -29,7 +29,15 @@ test('the event of a request holds plain values, and no data of the client', () 
   const exchange = door.open(call);
   const client = knownClient();
   const readings = client.limits.windows.map((window) => ({ window, remaining: 1, resetAt: 2 }));
-  const admission = { verdict: 'admitted', now: 1, readings, retryAt: 0, violated: null, strikes: 0 } as const;
+  const admission = {
+    verdict: 'admitted',
+    now: 1,
+    readings,
+    retryAt: 0,
+    violated: null,
+    strikes: 0,
+    freeRefusals: 0,
+  } as const;
   exchange.client = client;
   exchange.admission = { ...admission, bannedUntil: 0, banBegins: false };
   exchange.usage = exchange.admission;

@@ -21,6 +21,7 @@ function admitted(windows: readonly Window[]): Admission {
     retryAt: 0,
     violated: null,
     strikes: 1,
+    freeRefusals: 0,
     bannedUntil: 0,
     banBegins: false,
   };

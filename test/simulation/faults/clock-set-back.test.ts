@@ -1,4 +1,4 @@
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { HOUR, MINUTE } from '../../../src/common/time.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import type { Key } from '../clients.ts';
@@ -7,6 +7,9 @@ import { faultTest } from '../known-faults.ts';
 import { type Simulation, simulate } from '../simulation.ts';
 import type { Machine } from '../world/machine.ts';
 import { burst, one, plansWith, refusalsToBan, SEED, testKey, untilBanned, windowOf } from './support.ts';
+
+/** Longer than a gateway repeats a refusal from memory. */
+const MEMORY = 10_000;
 
 const FAULT = 1;
 const LIMIT = 5;
@@ -66,6 +69,8 @@ async function afterCorrection(simulation: Simulation, machine: Machine, one: Ca
     gateway.kill();
     await world.settle(gateway.start());
   }
+  // Refusals from memory do not reach the state, which begins what lies in the future when it is next asked.
+  await world.pass(MEMORY);
   const { status, retryAfter } = await one.probe(simulation, gateway, key);
   await world.pass(one.longest + 2_000);
   const later = await one.probe(simulation, gateway, key);
@@ -74,7 +79,8 @@ async function afterCorrection(simulation: Simulation, machine: Machine, one: Ca
 
 describe('no client waits longer than its window after a clock was set back', () => {
   for (const each of [...CASES, FAILURES]) {
-    faultTest(FAULT, `of a gateway that counts ${each.name}`, async () => {
+    const run = each === FAILURES ? (name: string, work: () => Promise<void>) => faultTest(FAULT, name, work) : test;
+    run(`of a gateway that counts ${each.name}`, async () => {
       await simulate({ seed: SEED, gateways: 0, plans: each.plans }, async (simulation) => {
         const machine = simulation.gateways[0]!.machine;
         const found = await afterCorrection(simulation, machine, each, false);
@@ -85,7 +91,7 @@ describe('no client waits longer than its window after a clock was set back', ()
   }
 
   for (const each of CASES) {
-    faultTest(FAULT, `of a gateway that reads ${each.name} at its start`, async () => {
+    test(`of a gateway that reads ${each.name} at its start`, async () => {
       await simulate({ seed: SEED, gateways: 0, plans: each.plans }, async (simulation) => {
         const machine = simulation.gateways[0]!.machine;
         const found = await afterCorrection(simulation, machine, each, true);
@@ -94,7 +100,7 @@ describe('no client waits longer than its window after a clock was set back', ()
       });
     });
 
-    faultTest(FAULT, `of a Redis that counts ${each.name}`, async () => {
+    test(`of a Redis that counts ${each.name}`, async () => {
       await simulate({ seed: SEED, gateways: 2, plans: each.plans }, async (simulation) => {
         const found = await afterCorrection(simulation, simulation.redis.process.machine, each, false);
         expect(found.retryAfter).toBeLessThanOrEqual(Math.ceil(each.longest / 1_000) + 1);

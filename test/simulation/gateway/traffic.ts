@@ -6,7 +6,7 @@ import type { Contract } from '../../../src/config/contract/contract.ts';
 import { Outage } from '../../../src/errors/outage.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { createAdmit } from '../../../src/gateway/stages/admit.ts';
+import { createAdmit, createJudge } from '../../../src/gateway/stages/admit.ts';
 import { createAnonymous } from '../../../src/gateway/stages/anonymous.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
 import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
@@ -82,8 +82,9 @@ export class Traffic {
     const { state, bans, observe, keyring, guard, clock, subjects } = this.#parts;
     const anonymous = createAnonymous({ contract: CONTRACT, plan: plans.publicPlan ?? null, subjects });
     this.#authenticate = createAuthenticate({ keyring, guard, clock, carriers: USUAL_CARRIERS, anonymous });
-    const admit = createAdmit({ state, bans, observe });
-    this.#admit = createInFlight({ plans, flights: this.flights, state, admit });
+    const judge = createJudge({ bans, observe });
+    const admit = createAdmit({ state, judge });
+    this.#admit = createInFlight({ plans, flights: this.flights, state, judge, admit });
   }
 
   /** Calls `answered` once, unless the process ends before. */

@@ -1,15 +1,16 @@
 import { type Admission, admit, look } from '../../../src/limits/admission.ts';
-import { ban, levelAt, noteRefusal } from '../../../src/limits/ban-escalation.ts';
+import { ban, freeRefusals, levelAt, noteRefusal, strike, waitFor } from '../../../src/limits/ban-escalation.ts';
 import {
   adoptWindows,
-  clearRefusals,
+  correctTimes,
   eachWindow,
+  endWaits,
   newCounters,
   newStrikeState,
   staleAt,
 } from '../../../src/limits/counters.ts';
 import { isSameCounter, kindOf } from '../../../src/limits/kinds.ts';
-import type { Limits, Window } from '../../../src/limits/limits.ts';
+import type { Limits } from '../../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../../src/limits/scopes.ts';
 import { copyOfCounters, type StoredCounters } from './database.ts';
 import type { Script, ScriptCall } from './scripts.ts';
@@ -34,16 +35,16 @@ type Opened = ReturnType<typeof open>;
 const NEVER = Number.POSITIVE_INFINITY;
 
 function windowsStaleAt({ windows, cells }: StoredCounters): number {
-  return staleAt({ windows, cells, strikeState: null }, null);
+  return staleAt({ windows, cells, strikeState: null });
 }
 
-function save(call: ScriptCall, key: string, opened: Opened, limits: Limits, now: number, left = 0): void {
+function save(call: ScriptCall, key: string, opened: Opened, now: number, left = 0): void {
   const { data, mistakes } = call;
   const { counters, isOpened, staleBefore, strikesBefore } = opened;
   const isReopened = windowsStaleAt(counters) > staleBefore && !mistakes.has('reopened window keeps its lifetime');
   const isExtended = isOpened || isReopened || JSON.stringify(counters.strikeState) !== strikesBefore;
   counters.hasCells = true;
-  const lifetime = Math.max(staleAt(counters, limits.escalation) - now, left, 0) + MARGIN;
+  const lifetime = Math.max(staleAt(counters) - now, left, 0) + MARGIN;
   const known = data.has(key) ? data.leftOf(key) : 0;
   data.put(key, { type: 'counters', counters }, isExtended ? lifetime : known > 0 ? known : NEVER);
 }
@@ -56,9 +57,9 @@ function withLimits({ limits, args }: ScriptCall, at = 1): Limits {
 const readingsOf = ({ readings }: Admission) => readings.flatMap(({ remaining, resetAt }) => [remaining, resetAt]);
 
 function strikeFields({ windows }: Limits, admission: Admission): number[] {
-  const { violated, retryAt, strikes, bannedUntil, banBegins, banLevel } = admission;
+  const { violated, retryAt, strikes, freeRefusals: free, bannedUntil, banBegins, banLevel } = admission;
   const number = violated ? windows.findIndex((one) => isSameCounter(one, violated)) + 1 : 0;
-  return [number, retryAt, strikes, bannedUntil, banBegins ? (banLevel ?? 0) : 0];
+  return [number, retryAt, strikes, free, bannedUntil, banBegins ? (banLevel ?? 0) : 0];
 }
 
 const VERDICTS = { admitted: 0, limited: 1, banned: 2 } as const;
@@ -87,7 +88,7 @@ const admitMany: Script = (call) => {
       answer.push(ADMITTED_WITH_STRIKES, ...readingsOf(admission), admission.strikes);
     else answer.push(VERDICTS.admitted, ...readingsOf(admission));
   }
-  for (const [key, { opened, limits }] of all) save(call, key, opened, limits, now);
+  for (const [key, { opened }] of all) save(call, key, opened, now);
   return answer;
 };
 
@@ -106,30 +107,42 @@ const lookOne: Script = (call) => {
   return lookAt(call, limits, open(call, call.keys[0]!, limits).counters);
 };
 
+/** In place of the number of a window: too many requests in flight. */
+const IN_FLIGHT = -1;
+
 const strikeOne: Script = (call) => {
   const { keys, args, now } = call;
   const limits = withLimits(call);
   const opened = open(call, keys[0]!, limits);
   const { counters } = opened;
   adoptWindows(counters, limits.windows);
+  correctTimes(counters, now);
   const { escalation } = limits;
-  const window = limits.windows[Number(args[4]) - 1] ?? null;
+  const number = Number(args[4]);
+  const times = args.slice(6).map((text) => Math.min(Number(text), now));
+  if (escalation && number === IN_FLIGHT) counters.strikeState ??= newStrikeState();
+  const state = counters.strikeState;
   let begun = false;
-  for (const text of counters.strikeState && escalation ? args.slice(5) : []) {
-    const at = Math.min(Number(text), now);
-    const state = counters.strikeState!;
-    if (at >= refusedUntil(counters, window) || state.bannedUntil > at) continue;
-    begun = noteRefusal(state, escalation!, window, 0, at) === 'ban' || begun;
+  let free = 0;
+  if (escalation && state && number === IN_FLIGHT) {
+    for (const at of times) if (state.bannedUntil <= at) begun = strike(state, escalation, null, at) === 'ban' || begun;
+  } else if (escalation && state) {
+    const window = limits.windows[number - 1] ?? null;
+    const counts = (at: number) => {
+      const { at: since, until } = waitFor(state, window);
+      return at < until && at >= since + escalation.grace && state.bannedUntil <= at;
+    };
+    if (counts(times[0]!)) waitFor(state, window).refusals += Number(args[5]) - times.length;
+    for (const at of times.filter(counts)) {
+      begun = noteRefusal(state, escalation, window, NEVER, at) === 'ban' || begun;
+    }
+    free = begun ? 0 : freeRefusals(state, escalation, window, now);
   }
-  if (call.data.has(keys[0]!)) save(call, keys[0]!, opened, limits, now);
-  const level = counters.strikeState?.rung ?? 0;
-  return lookAt(call, limits, counters, begun ? { banBegins: true, banLevel: level } : {});
+  if (call.data.has(keys[0]!) || number === IN_FLIGHT) save(call, keys[0]!, opened, now);
+  const level = state?.level ?? 0;
+  const result = { freeRefusals: free, ...(begun && { banBegins: true, banLevel: level }) };
+  return lookAt(call, limits, counters, result);
 };
-
-function refusedUntil({ strikeState }: StoredCounters, window: Window | null): number {
-  if (window?.scope === undefined) return strikeState!.refusedUntil;
-  return strikeState!.refusedIn?.find(({ scope }) => scope === window.scope)?.until ?? 0;
-}
 
 const banOne: Script = (call) => {
   const { keys, args, now } = call;
@@ -137,10 +150,11 @@ const banOne: Script = (call) => {
   const opened = open(call, keys[0]!, limits);
   const { counters } = opened;
   adoptWindows(counters, limits.windows);
+  correctTimes(counters, now);
   counters.strikeState ??= newStrikeState();
-  if (limits.escalation) counters.strikeState.rung = levelAt(counters.strikeState, limits.escalation, now);
-  ban(counters.strikeState, Number(args[4]), null, now);
-  save(call, keys[0]!, opened, limits, now);
+  if (limits.escalation) counters.strikeState.level = levelAt(counters.strikeState, limits.escalation, now);
+  ban(counters.strikeState, limits.escalation, Number(args[4]), null, now);
+  save(call, keys[0]!, opened, now);
   call.publish(args[5]!, args[6]!);
   return 1;
 };
@@ -163,7 +177,7 @@ const resetOne: Script = (call) => {
   if (counters) {
     const left = call.data.leftOf(keys[0]!);
     const strikeState = counters.strikeState && structuredClone(counters.strikeState);
-    if (strikeState) clearRefusals(strikeState);
+    if (strikeState) endWaits(strikeState);
     const reset = { ...newCounters(counters.windows), strikeState, marks: counters.marks, hasCells: false };
     call.data.put(keys[0]!, { type: 'counters', counters: reset }, left);
   }
@@ -177,13 +191,14 @@ const grantOne: Script = (call) => {
   const opened = open(call, keys[0]!, limits);
   const { counters } = opened;
   adoptWindows(counters, limits.windows);
+  correctTimes(counters, now);
   let i = 0;
   eachWindow(limits.windows, (window, at, meter) => {
     if (args[5]![i++] === '1') meter.refund(counters.cells, at, window, Number(args[4]), now);
   });
   if (call.data.has(keys[0]!)) {
-    if (counters.strikeState) clearRefusals(counters.strikeState);
-    save(call, keys[0]!, opened, limits, now);
+    if (counters.strikeState) endWaits(counters.strikeState);
+    save(call, keys[0]!, opened, now);
   }
   call.publish(args[6]!, args[7]!);
   return 1;
@@ -205,38 +220,44 @@ const chargeOne: Script = (call) => {
   if ((counters.marks.get(mark) ?? 0) >= Number(args[5])) return 0;
   counters.marks.set(mark, Number(args[5]));
   besides(counters, limits);
+  correctTimes(counters, now);
   const { cells } = counters;
   eachWindow(counters.windows, (window, at, meter) => {
     const i = limits.windows.findIndex((one) => isSameCounter(one, window));
     const [units, begun] = [Number(args[9 + 2 * i]), Number(args[10 + 2 * i])];
     if (i < 0 || !(units > 0)) return;
     const { resetsAsWhole } = kindOf(window);
-    const starts = resetsAsWhole && meter.used(cells, at, window, now) === 0 ? begun : now;
+    const starts = resetsAsWhole && meter.used(cells, at, window, now) === 0 ? Math.min(begun, now) : now;
     if (!resetsAsWhole || now < starts + window.span) meter.charge(cells, at, window, units, starts);
   });
   chargeBan(call, counters, limits);
-  save(call, keys[0]!, { ...opened, isOpened: true }, limits, now, Math.max(left, 0));
+  save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));
   return 1;
 };
 
 function chargeBan({ args, now }: ScriptCall, counters: StoredCounters, limits: Limits): void {
-  const [until, since, number] = [Number(args[6]), Number(args[7]), Number(args[8])];
+  const [end, begin, number] = [Number(args[6]), Number(args[7]), Number(args[8])];
+  const since = Math.min(begin, now);
+  const until = end - (begin - since);
   const known = counters.strikeState?.bannedUntil ?? 0;
   if (until <= now || known >= until) return;
   counters.strikeState ??= newStrikeState();
-  ban(counters.strikeState, until - now, limits.windows[number - 1] ?? null, now);
-  counters.strikeState.bannedSince = Math.min(since, now);
+  const window = limits.windows[number - 1] ?? null;
+  ban(counters.strikeState, limits.escalation, until - now, window, now);
+  counters.strikeState.bannedSince = since;
 }
 
 const levelOne: Script = (call) => {
   const { keys, now } = call;
   const limits = withLimits(call);
-  const state = call.data.read(keys[0]!, 'counters')?.counters.strikeState;
-  if (!state) return [0, 0];
+  const counters = call.data.read(keys[0]!, 'counters')?.counters;
+  if (!counters?.strikeState) return [0, 0];
+  correctTimes(counters, now);
+  const state = counters.strikeState;
   const until = state.bannedUntil > now ? state.bannedUntil : 0;
   const answer: (number | string)[] = [until, limits.escalation ? levelAt(state, limits.escalation, now) : 0];
   if (until === 0) return answer;
-  answer.push(state.rung, state.bannedSince);
+  answer.push(state.level, state.bannedSince);
   const { bannedFor } = state;
   if (!bannedFor) return answer;
   answer.push(kindOf(bannedFor).code, bannedFor.span, bannedFor.limit);

@@ -17,7 +17,14 @@ import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
 import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/transfer.ts';
 
-const ESCALATION = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
+const ESCALATION = {
+  strikes: 3,
+  workers: 1,
+  window: 10 * SECOND,
+  grace: 100,
+  durations: [20 * SECOND, MINUTE, HOUR],
+  decay: HOUR,
+};
 const SCOPED = limits(
   [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')],
   ESCALATION,
@@ -86,7 +93,7 @@ const settings = () => ({ ...DEFAULTS, url: own.server.url });
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
 function targetsOf(clock: TestClock) {
-  return targetOptions({ escalation: ESCALATION, clock: clock.read });
+  return targetOptions({ clock: clock.read });
 }
 
 const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
@@ -135,7 +142,7 @@ const toFolder: Move = async (subject, clock, before) => {
   await send(stayed, subject, clock, before);
   const target = folderTarget(folder.path, targetsOf(clock));
   await moveAll(await openRedisSource(settings()), target, { clock: clock.read });
-  const hasDropped = (await own.server.admin.hdel(keyOf.counters(subject), 'r')) > 0;
+  const hasDropped = (await own.server.admin.hdel(keyOf.counters(subject), 'v')) > 0;
   const moved = openEmbedded(folder.path, options(clock));
   const close = async () => {
     await stayed.close();

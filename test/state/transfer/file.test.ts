@@ -207,14 +207,15 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     /scope must be the scope/,
   ],
   ['ledger', 'conduct without limits', set('conduct', strikeState()), /must have limits where there is conduct/],
-  ['ledger', 'a ban level below 0', set('conduct', strikeState({ rung: -1 })), /conduct\.rung must be/],
+  ['ledger', 'a ban level below 0', set('conduct', strikeState({ level: -1 })), /conduct\.level must be/],
   ['ledger', 'invalid strikes', set('conduct', strikeState({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
   ['use', 'an invalid time', set('at', null), /use: at must be/],
 ];
 
 function strikeState(changes: object = {}) {
-  const none = { refusedAt: 0, refusedUntil: 0, strikes: [], bannedUntil: 0, bannedSince: 0, bannedFor: null };
-  return { ...none, rung: 0, cleanSince: 0, ...changes };
+  const refused = { at: 0, until: 0, refusals: 0 };
+  const none = { refused, strikes: [], bannedUntil: 0, bannedSince: 0, bannedFor: null };
+  return { ...none, level: 0, cleanSince: 0, forgottenAt: 0, ...changes };
 }
 
 describe('a broken file is refused, with the number of the line and what is wrong', () => {

@@ -206,16 +206,16 @@ describe.each(PLACES)('$name', (place) => {
     expect(await giveCounters(hourly(3, now - MINUTE))).toMatchObject({ kept: 1 });
     expect(await giveCounters(hourly(8, now - MINUTE))).toMatchObject({ changed: 1 });
     expect((await stored()).cells).toEqual([now - MINUTE, 8]);
-    const banned = { bannedUntil: now + HOUR, bannedSince: now - 5, cleanSince: now + HOUR, rung: 1 };
+    const banned = { bannedUntil: now + HOUR, bannedSince: now - 5, cleanSince: now + HOUR, level: 1 };
     await giveCounters(hourly(8, now - MINUTE, banned));
-    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: now + HOUR, rung: 1 } });
+    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: now + HOUR, level: 1 } });
     const without = hourly(9, now - MINUTE);
     expect(await giveCounters(without)).toMatchObject({ changed: 1 });
     expect(await giveCounters(without)).toMatchObject({ same: 1 });
     expect(await stored()).toMatchObject({ cells: [now - MINUTE, 9], strikeState: { bannedUntil: now + HOUR } });
     const lifted = hourly(9, now - MINUTE, { ...banned, bannedUntil: 0, bannedSince: 0 });
     expect(await giveCounters(lifted)).toMatchObject({ changed: 1 });
-    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: 0, rung: 1 } });
+    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: 0, level: 1 } });
     expect(await giveCounters(hourly(1, now - 3 * HOUR))).toMatchObject({ over: 1 });
   });
 

@@ -22,6 +22,7 @@ export interface Plan {
 export interface BanRules {
   readonly strikes: number;
   readonly window: number;
+  readonly workers: number;
   readonly durations: readonly number[];
   readonly decay: number;
 }
@@ -100,7 +101,8 @@ function bansInWords(bans: BanRules | null): Html {
   if (!bans) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
   const [first, ...later] = bans.durations.map(duration);
   const list = new Intl.ListFormat('en-GB').format(later);
-  return html`<p><strong>Bans.</strong> A key that keeps sending after it was refused, ${counted(bans.strikes, 'time')} within
+  return html`<p><strong>Bans.</strong> A client that waits for <code>Retry-After</code> is never banned, also if up to
+${bans.workers} workers share its key. A key that sends more requests while it is refused, ${counted(bans.strikes, 'time')} within
 ${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list}` : null}.
 Each ${duration(bans.decay)} of good behaviour makes the next ban one step shorter again.</p>`;
 }

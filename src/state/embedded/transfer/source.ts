@@ -57,7 +57,7 @@ function openToRead(folder: string): DatabaseSync {
 /** The counters of a folder that are not expired at `now`. Throws JournalError. */
 export function countersOf(folder: string, now: number): Map<string, Counters> {
   const bySubject = readCounters(folder);
-  for (const [subject, counters] of bySubject) if (staleAt(counters, undefined) <= now) bySubject.delete(subject);
+  for (const [subject, counters] of bySubject) if (staleAt(counters) <= now) bySubject.delete(subject);
   return bySubject;
 }
 

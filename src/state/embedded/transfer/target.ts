@@ -163,14 +163,14 @@ function auditTaking(db: DatabaseSync, log: LogName, keep: number) {
   };
 }
 
-function counterTaking(bySubject: Map<string, Counters>, { escalation, clock }: TargetOptions) {
+function counterTaking(bySubject: Map<string, Counters>, { clock }: TargetOptions) {
   const now = clock();
   const lists = new Map<string, readonly Window[]>();
   let hasChanged = false;
   return {
     hasChanged: () => hasChanged,
     take({ subject, counters }: SubjectCounters): Outcome {
-      const { taken, write } = decideCounters(counters, bySubject.get(subject) ?? null, { escalation, now });
+      const { taken, write } = decideCounters(counters, bySubject.get(subject) ?? null, now);
       if (write) {
         // The journal writes each list once if equal lists are one object.
         const key = JSON.stringify(write.windows);

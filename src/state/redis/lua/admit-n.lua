@@ -6,7 +6,8 @@
 --         for each request: number of its set; cost, or `cost:0110` (1: charged window; default: unscoped windows)
 -- Return  now, then for each request a verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
 --         -1 other data; unless -1, for each window: remaining, reset; if 3: strikes;
---         if 1 or 2: violated window (0: none), retry time, strikes, end of the ban, level of a starting ban (0: none)
+--         if 1 or 2: violated window (0: none), retry time, strikes, further refusals that are not strikes, end of the
+--         ban, level of a starting ban (0: none)
 --
 -- Must equal `admit` in src/limits/admission.ts; a property test compares them.
 
@@ -33,20 +34,21 @@ end
 local function refuse(counters, limits, cost, violated, counted)
   local banned = ban_end(counters.strike_state, now) > 0
   local fits_at = violated > 0 and latest_fit(counters.cells, limits.windows, cost, counted) or 0
-  local begins = false
+  local begins, free = false, 0
   local escalation = not banned and escalation_of(limits)
   if escalation then
     if not counters.strike_state then make_strike_state(counters, limits) end
     local window = limits.windows[violated]
-    local refused, at = refused_by(counters, window)
-    begins = note_refusal(counters.strike_state, escalation, window, fits_at, now, refused, at)
-    counters.refusals_changed = counters.refusals_changed or refused == counters.refusals
+    local list, at = wait_for(counters, window, now)
+    begins = note_refusal(counters.strike_state, escalation, window, fits_at, now, list, at)
+    if not begins then free = free_refusals(escalation, now, list, at) end
+    counters.waits_changed = counters.waits_changed or list == counters.waits
     counters.ban = begins or counters.ban
     counters.strike_state_changed = true
   end
   answer[size + 1] = (banned or begins) and 2 or 1
   append_readings(answer, counters, limits, now)
-  append_strike_state(answer, counters, limits, now, violated, fits_at, begins)
+  append_strike_state(answer, counters, limits, now, violated, fits_at, free, begins)
   size = #answer
 end
 
@@ -108,7 +110,7 @@ for i = 1, #KEYS do
   argument = argument + 2
   local counters = all_counters[key]
   if counters == nil then
-    counters = open(key, limits)
+    counters = open(key, limits, now)
     all_counters[key] = counters or false
     if counters then written[#written + 1] = counters end
   elseif counters then

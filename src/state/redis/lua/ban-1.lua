@@ -9,12 +9,12 @@
 --- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local counters = open(KEYS[1], limits)
+local counters = open(KEYS[1], limits, now)
 if not counters then return -1 end
 if not counters.strike_state then make_strike_state(counters, limits) end
 local strike_state, escalation = counters.strike_state, escalation_of(limits)
 if escalation then strike_state[BAN_LEVEL] = level_at(strike_state, escalation, now) end
-counters.ban = ban(strike_state, tonumber(ARGV[5]), nil, now)
+counters.ban = ban(strike_state, escalation, tonumber(ARGV[5]), nil, now)
 counters.strike_state_changed = true
 save(counters, limits, now)
 redis.call('PUBLISH', ARGV[6], ARGV[7])

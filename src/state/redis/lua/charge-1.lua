@@ -12,7 +12,7 @@
 --- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local counters = open_beside(KEYS[1], limits)
+local counters = open_beside(KEYS[1], limits, now)
 if not counters then return -1 end
 local mark = 'd:' .. ARGV[5]
 local known = redis.call('HGET', KEYS[1], mark)
@@ -24,17 +24,20 @@ for i, w in ipairs(limits.windows) do
   local units, opened = tonumber(ARGV[8 + 2 * i]), tonumber(ARGV[9 + 2 * i])
   if units > 0 then
     -- A window not open in Redis takes the gateway's start, and may have expired since.
-    local starts = (w.meter == fixed and not is_open(cells, w, now)) and opened or now
+    local starts = (w.meter == fixed and not is_open(cells, w, now)) and math.min(opened, now) or now
     if w.meter == sliding or now < starts + w.span then w.meter.charge(cells, w, units, starts) end
   end
 end
 counters.cells_changed = true
 
-local banned_until = tonumber(ARGV[7])
+-- A ban that begins in the future began now.
+local banned_since = math.min(tonumber(ARGV[8]), now)
+local banned_until = tonumber(ARGV[7]) - (tonumber(ARGV[8]) - banned_since)
 if banned_until > now and ban_end(counters.strike_state, now) < banned_until then
   if not counters.strike_state then make_strike_state(counters, limits) end
-  counters.ban = ban(counters.strike_state, banned_until - now, limits.windows[tonumber(ARGV[9])], now)
-  counters.ban[2] = math.min(tonumber(ARGV[8]), now)
+  local window = limits.windows[tonumber(ARGV[9])]
+  counters.ban = ban(counters.strike_state, escalation_of(limits), banned_until - now, window, now)
+  counters.strike_state[BANNED_SINCE] = banned_since
   counters.strike_state_changed = true
 end
 -- The mark may have created the key.

@@ -10,7 +10,7 @@
 --- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local counters = open(KEYS[1], limits)
+local counters = open(KEYS[1], limits, now)
 if not counters then return -1 end
 for i, w in ipairs(limits.windows) do
   if string.sub(ARGV[6], i, i) == '1' then w.meter.refund(counters.cells, w, tonumber(ARGV[5]), now) end
@@ -18,8 +18,8 @@ end
 if redis.call('EXISTS', KEYS[1]) == 1 then
   counters.cells_changed = true
   if counters.strike_state then
-    counters.strike_state[REFUSED_UNTIL] = 0
-    counters.refusals, counters.refusals_changed = {}, true
+    end_wait(counters.strike_state)
+    counters.waits, counters.waits_changed = {}, true
     counters.strike_state_changed = true
   end
   save(counters, limits, now)

@@ -1,23 +1,21 @@
--- Reads the strike state; read-only.
+-- Reads the strike state. Writes only times that it corrects.
 --
 -- KEYS    [1] counters
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation
--- Return  {end of the ban or 0, ban level}; if banned: stored ban level, and if known: start, and kind, span, limit and
---         scope of the window
+-- Return  {end of the ban or 0, ban level}; if banned: stored ban level, start, and unless an operator banned: kind,
+--         span, limit and scope of the window
 
 --- include rules/windows.lua
 --- include rules/escalation.lua
 --- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local stored = redis.pcall('HMGET', KEYS[1], 'c', 'b')
+local stored = redis.pcall('HMGET', KEYS[1], 's', 'l')
 if stored.err or not stored[1] then return {0, 0} end
 local strike_state, escalation = cmsgpack.unpack(stored[1]), escalation_of(limits)
+if correct_strike_times(strike_state, now) then redis.call('HSET', KEYS[1], 's', cmsgpack.pack(strike_state)) end
 local answer = {ban_end(strike_state, now), escalation and level_at(strike_state, escalation, now) or 0}
 if answer[1] == 0 then return answer end
-answer[3] = strike_state[BAN_LEVEL]
-local refusals = stored[2] and cmsgpack.unpack(stored[2]) or {}
-if refusals[1] == answer[1] then
-  for i = 2, #refusals do answer[2 + i] = refusals[i] end
-end
+answer[3], answer[4] = strike_state[BAN_LEVEL], strike_state[BANNED_SINCE]
+for i, value in ipairs(stored[2] and cmsgpack.unpack(stored[2]) or {}) do answer[4 + i] = value end
 return answer

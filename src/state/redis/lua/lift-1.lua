@@ -4,6 +4,6 @@
 -- ARGV    [1] channel, [2] message
 -- Return  1
 
-redis.call('HDEL', KEYS[1], 'c', 'b', 'r', 'w')
+redis.call('HDEL', KEYS[1], 's', 'l', 'v', 'w')
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return 1

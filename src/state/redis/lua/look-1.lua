@@ -10,9 +10,9 @@
 --- include rules/readings.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local counters = open(KEYS[1], limits)
+local counters = open(KEYS[1], limits, now)
 if not counters then return {now, -1} end
 local answer = {now, ban_end(counters.strike_state, now) > 0 and 2 or 0}
 append_readings(answer, counters, limits, now)
-append_strike_state(answer, counters, limits, now, 0, 0, false)
+append_strike_state(answer, counters, limits, now, 0, 0, 0, false)
 return answer

@@ -2,7 +2,7 @@
 --
 -- KEYS    [i] counters
 -- ARGV    seven for each: digest of the required counters ('': none); their expiry in Unix milliseconds; ids; cells;
---         limits of the strike state; strike state or ''; ban details or ''. Cells, strike state and ban: JSON lists.
+--         limits of the strike state; strike state or ''; limit of the ban or ''. Cells, strike state and ban: JSON lists.
 -- Return  for each: '1' done; otherwise the unchanged counters, see rules/plain.lua
 
 --- include rules/plain.lua
@@ -30,9 +30,9 @@ for i = 1, #KEYS do
     -- Another ban escalation may require a longer lifetime.
     local left = redis.call('PTTL', key)
     redis.call('HSET', key, 'w', packed(ids, cells))
-    redis.call('HDEL', key, 'r')
-    if strike_state ~= '' then redis.call('HSET', key, 'c', packed(limits, strike_state)) end
-    if ban ~= '' then redis.call('HSET', key, 'b', packed(nil, ban)) end
+    redis.call('HDEL', key, 'v', 'l')
+    if strike_state ~= '' then redis.call('HSET', key, 's', packed(limits, strike_state)) end
+    if ban ~= '' then redis.call('HSET', key, 'l', packed(nil, ban)) end
     redis.call('PEXPIRE', key, string.format('%.0f', math.max(left, until_ - now, 0) + MARGIN))
     answer[i] = '1'
   end

@@ -20,7 +20,7 @@ const MISSING = '';
 export async function importCounters(
   redis: Connection,
   given: readonly SubjectCounters[],
-  { escalation, clock, dryRun }: TargetOptions,
+  { clock, dryRun }: TargetOptions,
 ): Promise<Outcome[]> {
   const now = clock();
   const outcomes: Outcome[] = [];
@@ -35,7 +35,7 @@ export async function importCounters(
   while (open.length > 0) {
     const puts = open.flatMap((one, i) => {
       const stored = storedIn(answers[i], one.subject);
-      const { taken, write } = decideCounters(one.counters, stored?.counters ?? null, { escalation, now });
+      const { taken, write } = decideCounters(one.counters, stored?.counters ?? null, now);
       outcomes[one.place] = taken;
       if (write !== null && !dryRun) return [{ one, write, stored }];
       // Includes existing bans: an interrupted transfer may not have indexed them.
@@ -43,7 +43,7 @@ export async function importCounters(
       return [];
     });
     const commands = puts.map(({ one, write, stored }) => {
-      const args = [stored?.digest ?? '', staleAt(write, escalation), ...formatCounters(write)];
+      const args = [stored?.digest ?? '', staleAt(write), ...formatCounters(write)];
       return { key: keyOf.counters(one.subject), args };
     });
     answers = await scriptOnAll(redis, PUT, commands);

@@ -1,4 +1,4 @@
-import { type Counters, newCounters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
+import { type Counters, endWaits, newCounters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
 import { kindWithCode, WINDOW_KINDS } from '../../../limits/kinds.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
@@ -25,33 +25,42 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   if (isSame) return { digest, counters: { windows: refusedUnder, cells: counted, strikeState } };
   // Retry times for other limits become invalid with the next request.
-  const valid = { ...strikeState, refusedAt: 0, refusedUntil: 0 };
-  return { digest, counters: { windows, cells: counted, strikeState: valid } };
+  endWaits(strikeState);
+  return { digest, counters: { windows, cells: counted, strikeState } };
 }
 
 /** Arguments 3 to 7 of lua/put-n.lua. */
 export function formatCounters({ windows, cells, strikeState }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
   if (strikeState === null) return [ids, JSON.stringify(cells), '', '', ''];
-  const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = strikeState;
-  const numbers = [refusedAt, refusedUntil, bannedUntil, rung, cleanSince, ...strikes];
-  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), formatBan(strikeState)];
-}
-
-function formatBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
-  if (bannedSince === 0) return '';
-  return JSON.stringify([bannedUntil, bannedSince, ...(bannedFor ? numbersOf(bannedFor) : [])]);
+  const { refused, bannedSince, bannedUntil, bannedFor, level, cleanSince, forgottenAt, strikes } = strikeState;
+  const wait = [refused.at, refused.until, refused.refusals];
+  const numbers = [...wait, bannedSince, bannedUntil, level, cleanSince, forgottenAt, ...strikes];
+  const limit = bannedFor ? JSON.stringify(numbersOf(bannedFor)) : '';
+  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), limit];
 }
 
 function readStrikeState(numbers: readonly number[], ban: string): StrikeState {
-  const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
-  const strikeState = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
-  const [, , , , , scope] = ban.split(',');
-  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(ban);
-  // Older gateways do not update the ban's cause.
-  if (until !== bannedUntil) return strikeState;
+  const [at = 0, until = 0, refusals = 0, bannedSince = 0, bannedUntil = 0, ...rest] = numbers;
+  const [level = 0, cleanSince = 0, forgottenAt = 0, ...strikes] = rest;
+  return {
+    ...newStrikeState(),
+    refused: { at, until, refusals },
+    strikes,
+    bannedSince,
+    bannedUntil,
+    bannedFor: readLimit(ban),
+    level,
+    cleanSince,
+    forgottenAt,
+  };
+}
+
+/** `null`: an operator's ban, no ban, or a kind from a newer version. */
+function readLimit(text: string): Window | null {
+  const [code, span = 0, limit = 0] = numbersIn(text);
   const kind = code === undefined ? null : kindWithCode(code);
-  return { ...strikeState, bannedSince, bannedFor: kind && windowOf({ kind, span, limit, scope }) };
+  return kind && windowOf({ kind, span, limit, scope: text.split(',')[3] });
 }
 
 /** For example `60000,s3600000,60000@login`; `null`: a kind from a newer version. */

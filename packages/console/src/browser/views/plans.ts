@@ -69,11 +69,12 @@ const keysLink = (plan: string, words: string) => h('a', { href: linkTo('keys', 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
   if (bans === null) return h('p', { class: 'empty' }, 'Automatic bans are off.');
-  const { strikes, window, grace, durations, decay } = bans;
+  const { strikes, window, workers, grace, durations, decay } = bans;
   return h(Facts, {
     facts: [
       ['Banned after', `${plural(strikes, 'strike')} within ${window}, on every plan`],
-      ['A strike', `a request refused again, ${grace} or more after the first refusal`],
+      ['A strike', `a refusal before Retry-After, after ${number(workers)} refusals by the same limit`],
+      ['Not counted', `refusals within ${grace} of the first`],
       ['Duration', `${durations.join(', then ')}; the last repeats`],
       ['Forgotten', `one level lower per ${decay} without a strike`],
     ],

@@ -9,7 +9,7 @@ end
 
 -- nil: the key holds other data.
 local function stored_fields(key)
-  local stored = redis.pcall('HMGET', key, 'w', 'c', 'b')
+  local stored = redis.pcall('HMGET', key, 'w', 's', 'l')
   if stored.err then return nil end
   return stored
 end
@@ -20,7 +20,7 @@ local function digest_of(stored)
 end
 
 -- Returns '' if missing, '-' for other data, or six lines: digest, ids, cells, limits of the strike state, its numbers,
--- details of the ban.
+-- limit of the ban.
 local function plain(stored)
   if not stored then return '-' end
   local digest = digest_of(stored)

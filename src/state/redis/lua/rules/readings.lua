@@ -14,11 +14,13 @@ local function append_strikes(answer, counters, limits, now)
   answer[#answer + 1] = escalation and recent_strikes(counters.strike_state, escalation, now) or 0
 end
 
--- Appends violated window (0: none), retry time, strikes, end of the ban, ban level if a ban starts (0: none).
-local function append_strike_state(answer, counters, limits, now, violated, fits_at, ban_begins)
+-- Appends violated window (0: none), retry time, strikes, further refusals that are not strikes, end of the ban, ban
+-- level if a ban starts (0: none).
+local function append_strike_state(answer, counters, limits, now, violated, fits_at, free, ban_begins)
   answer[#answer + 1] = violated
   answer[#answer + 1] = fits_at
   append_strikes(answer, counters, limits, now)
+  answer[#answer + 1] = free
   answer[#answer + 1] = ban_end(counters.strike_state, now)
   answer[#answer + 1] = ban_begins and counters.strike_state[BAN_LEVEL] or 0
 end

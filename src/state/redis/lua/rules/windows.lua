@@ -47,6 +47,12 @@ function fixed.read(cells, w, now)
   return 0, now + w.span
 end
 
+function fixed.correct_times(cells, w, now)
+  if cells[w.at] <= now then return false end
+  cells[w.at] = now
+  return true
+end
+
 function fixed.stale_at(cells, w)
   return cells[w.at] + w.span
 end
@@ -104,6 +110,21 @@ end
 
 function sliding.read(cells, w, now)
   return sliding.used(cells, w, now), sliding.reset_at(cells, w, now)
+end
+
+function sliding.correct_times(cells, w, now)
+  local newest, slot = cells[w.at], slot_of(w, now)
+  if newest <= slot then return false end
+  local moved = 0
+  for s = max(slot + 1, newest - SLOTS), newest do
+    local cell = cell_of(w, s)
+    moved = moved + cells[cell]
+    cells[cell] = 0
+  end
+  cells[w.at] = slot
+  local cell = cell_of(w, slot)
+  cells[cell] = cells[cell] + moved
+  return true
 end
 
 function sliding.stale_at(cells, w)
@@ -175,6 +196,16 @@ local function join_cells(cells, ids, windows)
       end
     end
   end
+end
+
+-- Whether units were counted by a clock that has been set back.
+local function correct_window_times(cells, windows, now)
+  local corrected = false
+  for i = 1, #windows do
+    local w = windows[i]
+    if w.meter.correct_times(cells, w, now) then corrected = true end
+  end
+  return corrected
 end
 
 local function windows_stale_at(cells, windows)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Request } from 'express';
+import { notFuture } from '../common/time.ts';
 
 export const CONSOLE_PREFIX = '/console';
 
@@ -10,7 +11,7 @@ const MOST = 50;
 
 interface Session {
   readonly tokenHash: string;
-  readonly begun: number;
+  begun: number;
   used: number;
 }
 
@@ -22,10 +23,12 @@ export function createSessions(limits: () => { readonly idle: number; readonly l
   /** In the order of their begin. */
   const sessions = new Map<string, Session>();
 
-  function hasEnded({ begun, used }: Session): boolean {
+  function hasEnded(session: Session): boolean {
     const { idle, longest } = limits();
     const now = clock();
-    return now - used > idle || now - begun > longest;
+    session.begun = notFuture(session.begun, now);
+    session.used = notFuture(session.used, now);
+    return now - session.used > idle || now - session.begun > longest;
   }
 
   function live(id: string): Session | null {

@@ -1,4 +1,4 @@
-import { DAY } from '../common/time.ts';
+import { DAY, notFuture } from '../common/time.ts';
 import { networkOf } from './address.ts';
 
 /** Clients with counters of their own within a span. All further clients share SHARED_COUNTERS counters. */
@@ -23,6 +23,7 @@ export class AddressSubjects {
   of(address: string): string {
     const network = networkOf(address);
     const now = this.#clock();
+    this.#began = notFuture(this.#began, now);
     if (now - this.#began >= DAY) {
       this.#began = now;
       this.#own.clear();

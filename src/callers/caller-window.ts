@@ -19,11 +19,13 @@ export type CallerWindow = ReturnType<typeof createCallerWindow>;
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;
   const limiter = new RateLimiterMemory({ points: limit, duration: span / 1_000, keyPrefix: '' });
+  /** On the clock of `performance.now()`. */
   let began = 0;
   let opened = 0;
 
-  async function counterOf(address: string, now: number): Promise<string> {
+  async function counterOf(address: string): Promise<string> {
     const caller = networkOf(address);
+    const now = performance.now();
     if (now - began >= span) {
       began = now;
       opened = 0;
@@ -34,7 +36,8 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
 
   function readingOf(result: Package.RateLimiterRes | null, now: number): Readings {
     const open = result !== null && result.msBeforeNext > 0 ? result : null;
-    const resetAt = now + (open?.msBeforeNext ?? span);
+    // Counters end by a timer; after the clock was set back, their times lie beyond it.
+    const resetAt = now + Math.min(open?.msBeforeNext ?? span, span);
     return { readings: [{ window, remaining: open?.remainingPoints ?? limit, resetAt }], now };
   }
 
@@ -46,13 +49,13 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
     async take(caller: string, units = 1) {
       const now = Date.now();
       // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
-      const result = await limiter.penalty(await counterOf(caller, now), units);
+      const result = await limiter.penalty(await counterOf(caller), units);
       if (result.isFirstInDuration) opened++;
       return { ...readingOf(result, now), exhausted: result.consumedPoints > limit };
     },
     async look(caller: string): Promise<Readings> {
       const now = Date.now();
-      return readingOf(await limiter.get(await counterOf(caller, now)), now);
+      return readingOf(await limiter.get(await counterOf(caller)), now);
     },
   };
 }

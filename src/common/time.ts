@@ -4,6 +4,14 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/**
+ * A stored time that lies further in the future than `ahead` began now, because the clock was set back. Unix
+ * milliseconds.
+ */
+export function notFuture(time: number, now: number, ahead = 0): number {
+  return time > now + ahead ? now : time;
+}
+
 /** To the microsecond. */
 export function roundMilliseconds(duration: number | null | undefined): number | null {
   return duration === null || duration === undefined ? null : Math.round(duration * 1_000) / 1_000;

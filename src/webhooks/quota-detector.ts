@@ -19,7 +19,7 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
   /** Windows with requests that were decided locally: the place of the next reading of the state, at first 0. */
   const unread = new Cache<number>(CACHED_WINDOWS);
 
-  /** What remains of a gateway's share does not tell the use. */
+  /** What remains of a gateway's share does not show the use. */
   function skipLocal({ subject, scopes }: RequestTrace, readings: readonly Reading[]): void {
     for (const { window } of readings) {
       if (window.span >= shortest && countsIn(window, scopes)) unread.set(`${subject} ${nameOf(window)}`, 0);

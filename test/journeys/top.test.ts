@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -176,10 +177,10 @@ describe('gateways that share a Redis', () => {
     const two = await shared();
     expect(await since()).toBe(two.clock.now);
     const gone = Date.now() - MINUTE;
-    await redis.admin.zadd('sg:fleet', gone, 'gone:1');
+    await redis.admin.zadd(keyOf.peers, gone, 'gone:1');
     const { body } = await adminOf(one.adminUrl)('GET', '/history');
     expect(body.lost).toEqual([{ gateway: 'gone:1', at: new Date(gone).toISOString() }]);
-    await redis.admin.zrem('sg:fleet', 'gone:1');
+    await redis.admin.zrem(keyOf.peers, 'gone:1');
   });
 
   test('name a silent one, and ignore an invalid query or response', async () => {

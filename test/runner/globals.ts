@@ -15,6 +15,8 @@ export const jest = {
   useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) => timers.useFakeTimers(config),
   useRealTimers: () => timers.useRealTimers(),
   getTimerCount: () => timers.getTimerCount(),
+  /** Leaves timers and the monotonic clock as they are. */
+  setSystemTime: (now: number) => timers.setSystemTime(now),
   advanceTimersByTimeAsync: (milliseconds: number) => timers.advanceTimersByTimeAsync(milliseconds),
 };
 

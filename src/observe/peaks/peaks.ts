@@ -83,7 +83,7 @@ export class Peaks {
     for (const { window, remaining, resetAt } of admission.readings) {
       if (window.scope !== undefined) continue;
       const table = tableIn(hour, plan, window);
-      // What remains of a gateway's share does not tell the use.
+      // What remains of a gateway's share does not show the use.
       if (admission.by === 'alone') table.local = true;
       else hour.weight += table.note(subject, placeOf(window, resetAt, admission.now), window.limit - remaining);
     }

@@ -28,8 +28,8 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   const { primary, failures, window: span, workers, observe } = options;
   const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
   const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), window: span });
-  /** Address to the end of its window. */
-  const exhausted = new Cache<number>(REMEMBERED);
+  /** Address to the end of its window: Unix milliseconds, and on the clock of `performance.now()`. */
+  const exhausted = new Cache<{ readonly resetAt: number; readonly until: number }>(REMEMBERED);
   const silence = new CircuitBreaker({
     failureThreshold: 1,
     probe: () => primary.call('look', 'unknown', DEADLINE),
@@ -38,9 +38,11 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   });
 
   function known(caller: string) {
+    const found = exhausted.get(caller);
+    if (found === undefined || performance.now() >= found.until) return null;
     const now = Date.now();
-    const resetAt = exhausted.get(caller) ?? 0;
-    return resetAt > now ? { readings: [{ window, remaining: 0, resetAt }], now, exhausted: true } : null;
+    const resetAt = Math.min(found.resetAt, now + span);
+    return { readings: [{ window, remaining: 0, resetAt }], now, exhausted: true };
   }
 
   async function ask<N extends 'fail' | 'look'>(name: N, address: string) {
@@ -59,7 +61,9 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
       const before = known(caller);
       if (before) return before;
       const usage = (await ask('fail', address)) as Awaited<ReturnType<Guard['fail']>>;
-      if (usage.exhausted) exhausted.set(caller, usage.readings[0]!.resetAt);
+      if (!usage.exhausted) return usage;
+      const { resetAt } = usage.readings[0]!;
+      exhausted.set(caller, { resetAt, until: performance.now() + resetAt - usage.now });
       return usage;
     },
     look: async (address) => known(networkOf(address)) ?? (await ask('look', address)),

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { createPrivateFile } from '../common/folder.ts';
 import type { Address } from '../config/config.ts';
 import { seedStore } from '../store/seed.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -11,6 +12,7 @@ export async function startStore(file: string, address: Address): Promise<{ stor
   let store: Store | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createPrivateFile(file);
     store = createStore({ file });
     seedStore(store);
     const { url } = await store.listen(address);

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -41,4 +41,18 @@ export async function replaceFile(file: string, text: string, mode: number): Pro
     await rm(beside, { force: true });
   }
   await syncFolder(dirname(file));
+}
+
+/**
+ * Creates a missing file with access for its owner only. An existing file is not opened: closing a descriptor drops the
+ * SQLite locks of this process on it. Throws errors of the file system.
+ */
+export function createPrivateFile(file: string): void {
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
 import { replaceFile } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import type { Observe } from '../../observe/events.ts';
+import { makeDataFolder } from '../../state/data-folder.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 15_000;
@@ -120,7 +120,7 @@ const COPY = 'contract-copy.json';
  */
 export async function keepCopy(folder: string, fetched: Fetched, observe: Observe): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeDataFolder(folder);
     await replaceFile(join(folder, COPY), JSON.stringify(fetched), 0o600);
   } catch (error) {
     observe({ type: 'contract.copy_failed', url: fetched.url, error });

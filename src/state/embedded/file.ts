@@ -1,10 +1,10 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
-import { syncFolderNow } from '../../common/folder.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
+import { makeDataFolder } from '../data-folder.ts';
 import { expectedIn, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
 
 /** Increases with every incompatible change of the schema. */
@@ -95,15 +95,11 @@ export function openStateFile(folder: string): DatabaseSync {
   }
 }
 
-/** Creates `folder` if missing, with access for its owner only. Throws StateFileError. */
+/** `makeDataFolder`, for a folder that this process writes. Throws StateFileError. */
 export function makeFolder(folder: string): void {
   try {
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDataFolder(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
-    // Files survive power loss only if their folder does.
-    if (made === undefined) return;
-    for (let each = resolve(folder); each.length >= resolve(made).length; each = dirname(each))
-      syncFolderNow(dirname(each));
   } catch (error) {
     throw unusable(folder, error);
   }
@@ -122,9 +118,24 @@ export function fileVersion(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
+/** Texts for the codes of SQLite (SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN) and of the system. */
+const REASONS: Readonly<Record<string, string>> = {
+  8: 'it is not writable',
+  13: 'the disk is full',
+  14: 'it cannot be opened or created',
+  EACCES: 'it is not writable',
+  EROFS: 'it is not writable',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  ENOTDIR: 'it is not a folder',
+  EEXIST: 'it is not a folder',
+};
+
+/** Why a file or folder cannot be used, as the end of a sentence. */
 export function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EROFS') return 'it is not writable';
-  if (code === 'ENOTDIR' || code === 'EEXIST') return 'it is not a folder';
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  // The low byte of an extended code of SQLite is its kind.
+  const reason = REASONS[errcode === undefined ? `${code}` : errcode & 0xff];
+  if (reason !== undefined) return reason;
   return error instanceof Error ? error.message : String(error);
 }

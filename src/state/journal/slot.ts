@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from '../../common/lock.ts';
+import { makeDataFolder } from '../data-folder.ts';
 import { ignoreWriteError, Journal } from './journal.ts';
 import { type JournalReader, readJournal } from './read.ts';
 
@@ -22,7 +22,7 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   let slot: ReturnType<typeof takeSlot> = null;
   const damaged = (damage: string) => failed(new Error(damage));
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDataFolder(folder);
     slot = takeSlot(folder, kind, numbers);
     if (!slot) throw new Error('too many processes keep theirs there');
     const { name, release } = slot;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { whileUnchanged } from '../../src/admin/plan-file.ts';
-import { lockFile } from '../../src/common/lock.ts';
+import { tryLock } from '../../src/common/lock.ts';
 
 let folder: string;
 let file: string;
@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the second writer waits, and then finds the changed file', async () => {
-  const lock = lockFile(`${file}.lock`);
+  const lock = tryLock(`${file}.lock`)!;
   const waiting = whileUnchanged(file, 'as read', async () => 'written');
   writeFileSync(file, 'changed');
   lock.release();

@@ -4,8 +4,8 @@ import type { KeyStore } from '../../keys/store.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
-import { openStateFile, StateFileError } from '../../state/embedded/file.ts';
-import { type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import { openStateFile } from '../../state/embedded/file.ts';
+import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
 import { openOutbox } from '../../state/embedded/outbox.ts';
 import { recordsInFile } from '../../state/embedded/records.ts';
 import type { State } from '../../state/state.ts';
@@ -98,7 +98,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
     try {
       return lockFolder(data);
     } catch (error) {
-      if (!(error instanceof StateFileError)) throw error;
+      if (!(error instanceof FolderInUse)) throw error;
       throw new AdminError('gateway_running', `A gateway is running on ${data} and was not reached. ${wayTo(admin)}`);
     }
   }

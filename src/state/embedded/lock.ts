@@ -1,24 +1,25 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFile } from '../../common/lock.ts';
+import { createPrivateFile } from '../../common/folder.ts';
+import { tryLock } from '../../common/lock.ts';
 import type { Announcement } from '../storage.ts';
-import { StateFileError } from './file.ts';
+import { reasonOf, StateFileError } from './file.ts';
 
 const FILE = 'gateway.json';
 
 export type FolderLock = ReturnType<typeof lockFolder>;
 
+/** Another process counts on the folder. Any other StateFileError of a lock has another cause. */
+export class FolderInUse extends StateFileError {
+  override name = 'FolderInUse';
+}
+
 /**
  * Makes this process the only counting gateway on `folder`: two gateways would admit twice the limits. The lock ends
- * with the process, even after a crash. Throws StateFileError.
+ * with the process, even after a crash. Throws FolderInUse, and StateFileError if the lock cannot be made.
  */
 export function lockFolder(folder: string) {
-  let lock: ReturnType<typeof lockFile>;
-  try {
-    lock = lockFile(join(folder, 'gateway.lock'));
-  } catch (error) {
-    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
-  }
+  const lock = lockIn(folder);
   const file = join(folder, FILE);
   // Left by a crashed gateway.
   rmSync(file, { force: true });
@@ -30,6 +31,22 @@ export function lockFolder(folder: string) {
       lock.release();
     },
   };
+}
+
+function lockIn(folder: string): NonNullable<ReturnType<typeof tryLock>> {
+  const file = join(folder, 'gateway.lock');
+  let lock: ReturnType<typeof tryLock>;
+  try {
+    createPrivateFile(file);
+    accessSync(file, constants.R_OK | constants.W_OK);
+    lock = tryLock(file);
+  } catch (error) {
+    throw new StateFileError(`cannot lock the data folder ${folder} with ${file}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+  if (lock) return lock;
+  throw new FolderInUse(`another gateway is running on the data folder ${folder}`);
 }
 
 /** The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet. */

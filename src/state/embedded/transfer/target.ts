@@ -12,10 +12,10 @@ import type { Outcome, SubjectCounters, Target, TargetOptions } from '../../tran
 import { decideCounters, decideKey, decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
 import { insertInto, type LogName } from '../audit-log.ts';
 import { replaceCounters } from '../counter-store.ts';
-import { makeFolder, openStateFile, StateFileError } from '../file.ts';
+import { makeFolder, openStateFile } from '../file.ts';
 import { COUNTER_FILES, nameGenerations, refuseMissingCounterFiles } from '../inventory.ts';
 import { parse } from '../keystore.ts';
-import { type FolderLock, lockFolder } from '../lock.ts';
+import { FolderInUse, type FolderLock, lockFolder } from '../lock.ts';
 import { usesInFile } from '../records.ts';
 import { countersOf, countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
@@ -97,8 +97,8 @@ function lockStoppedGateway(folder: string): FolderLock {
   try {
     return lockFolder(folder);
   } catch (error) {
-    if (!(error instanceof StateFileError)) throw error;
-    throw new StateFileError(`${error.message}: stop it first, nothing was changed`, { cause: error });
+    if (!(error instanceof FolderInUse)) throw error;
+    throw new FolderInUse(`${error.message}: stop it first, nothing was changed`, { cause: error });
   }
 }
 

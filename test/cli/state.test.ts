@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -72,12 +72,33 @@ describe('storegate state', () => {
       out: `Gateways start on ${at('data')} again, without the last 3 changes of operators.\n`,
       err: '',
     });
+    expect((await state(['repair'])).out).toBe(`No file is missing in ${at('data')}. Nothing was changed.\n`);
     expect(await state(['repair', '--json'])).toMatchObject({
       code: 0,
       out: `${JSON.stringify({ folder: at('data'), files: [], changes: 0 })}\n`,
     });
     const env = { REDIS_URL: 'redis://127.0.0.1:1' };
     expect(await state(['repair'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is in Redis') });
+  });
+
+  test('takes nothing from a folder whose counters are missing', async () => {
+    await fill('data', 1);
+    const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
+    await gateway.state.ban(`key:${idOf(1)}`, limits([window(5, HOUR)]), HOUR);
+    await gateway.close();
+    const [counters] = readdirSync(at('data')).filter((name) => name.startsWith('ledgers.'));
+    rmSync(join(at('data'), counters!));
+    for (const args of [
+      ['backup', 'a.ndjson'],
+      ['export', 'a.ndjson'],
+      ['copy', '--from', 'data', '--to', 'other'],
+    ]) {
+      const { code, err } = await state(args);
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`${counters} is missing or empty`) });
+    }
+    expect(['a.ndjson', 'other'].map((name) => existsSync(at(name)))).toEqual([false, false]);
+    await state(['repair']);
+    expect((await state(['backup', 'a.ndjson'])).out).toContain('1 keys, 0 tokens');
   });
 
   test('overwrites no file and imports no broken file', async () => {
@@ -187,7 +208,7 @@ describe('storegate state', () => {
     mkdirSync(at('broken'));
     writeFileSync(at('broken/state.db'), 'this text is not a database, however long it gets');
     expect((await state(['copy', '--from', 'broken', '--to', 'other'])).err).toMatch(
-      /^cannot read the data folder .*\n$/,
+      /^cannot use the data folder .*\n$/,
     );
     await fill('data', 1);
     const db = new DatabaseSync(at('data/state.db'));

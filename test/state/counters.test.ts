@@ -16,7 +16,7 @@ import type { Counters } from '../../src/limits/counters.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { replaceCounters } from '../../src/state/embedded/counter-store.ts';
-import { StateFileError } from '../../src/state/embedded/file.ts';
+import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { lockFolder } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { CounterPacker, CounterUnpacker } from '../../src/state/embedded/packing.ts';
@@ -240,6 +240,7 @@ describe('a folder with counters', () => {
       ['key:a', counters(1)],
       ['key:b', counters(2)],
     ]);
+    openStateFile(folder).close();
     replaceCounters(folder, replaced);
     expect(kept()).toEqual(replaced);
     replaceCounters(folder, new Map([['key:c', counters(3)]]));

@@ -1,10 +1,13 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { IncompleteFolder } from '../../src/state/embedded/inventory.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { IncompleteFolder, missingCounterFiles, nameGenerations } from '../../src/state/embedded/inventory.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
+import { folderSource } from '../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
@@ -21,6 +24,13 @@ let folder: string;
 
 const open = (at = folder) =>
   openEmbedded(at, { clock: Date.now, audit: KEPT, observe: (event) => void events.push(event) });
+/** Everything that reads a whole folder. */
+const READERS: readonly ((at: string) => unknown)[] = [
+  open,
+  (at) => folderSource(at),
+  (at) => folderTarget(at, targetOptions()),
+  (at) => folderTarget(at, targetOptions({ dryRun: true })),
+];
 const logs = (at = folder) => readdirSync(at).filter((file) => /^ledgers\.\d+\.log$/.test(file));
 const files = (at: string) => new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
 
@@ -33,6 +43,14 @@ async function crashed(): Promise<string> {
   cpSync(folder, copy, { recursive: true });
   await gateway.close();
   return copy;
+}
+
+async function stopped(): Promise<string> {
+  const gateway = open();
+  await gateway.keys.add(record, note());
+  await gateway.state.ban('key:a', FREE, HOUR);
+  await gateway.close();
+  return folder;
 }
 
 beforeEach(() => {
@@ -60,11 +78,12 @@ describe('a data folder', () => {
     const file = join(copy, name!);
     const text = readFileSync(file);
     lose(file);
-    expect(() => open(copy)).toThrow(IncompleteFolder);
-    expect(() => open(copy)).toThrow(
-      `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to continue without it`,
-    );
-    expect(() => folderTarget(copy, targetOptions())).toThrow(IncompleteFolder);
+    for (const read of READERS) {
+      expect(() => read(copy)).toThrow(IncompleteFolder);
+      expect(() => read(copy)).toThrow(
+        `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to continue without it`,
+      );
+    }
     writeFileSync(file, text);
     const again = open(copy);
     expect(await again.state.bans()).toHaveLength(1);
@@ -103,14 +122,11 @@ describe('a data folder', () => {
     cpSync(copy, whole, { recursive: true });
     for (const file of lost) rmSync(join(copy, file), { force: true });
     const before = files(copy);
-    for (let i = 0; i < 2; i++)
-      expect(() => open(copy)).toThrow(
+    for (const read of READERS)
+      expect(() => read(copy)).toThrow(
         `${join(copy, named)} is missing or too old, with keys and the last change of operators`,
       );
-    const after = files(copy);
-    // What the lock of the crashed gateway has left goes with the next lock.
-    for (const each of [before, after]) each.delete('gateway.lock-journal');
-    expect(after).toEqual(before);
+    expect(files(copy)).toEqual(before);
     for (const file of lost) cpSync(join(whole, file), join(copy, file));
     const again = open(copy);
     expect(await again.keys.find(record.hash)).toEqual(record);
@@ -129,6 +145,75 @@ describe('a data folder', () => {
     expect(await gateway.state.bans()).toHaveLength(1);
     await gateway.close();
     expect(await repairFolder(copy)).toEqual({ files: [], changes: 0 });
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['a crash', crashed],
+    ['a stop', stopped],
+  ])('that is whole after %s stays as it is in a repair, which disarms no check', async (_, make) => {
+    const whole = await make();
+    const before = files(whole);
+    expect(await repairFolder(whole)).toEqual({ files: [], changes: 0 });
+    const after = files(whole);
+    // SQLite's index of the WAL belongs to its readers.
+    for (const each of [before, after]) each.delete('state.db-shm');
+    expect(after).toEqual(before);
+    const [name] = logs(whole);
+    rmSync(join(whole, name!));
+    expect(() => open(whole)).toThrow(IncompleteFolder);
+  });
+
+  test('is whole although its gateway replaces a file of counters during the check', async () => {
+    const copy = await crashed();
+    const db = openStateFile(copy);
+    cpSync(join(copy, 'ledgers.1.log'), join(copy, 'ledgers.2.log'));
+    nameGenerations(db, [1, 2]);
+    function dropOlder(): void {
+      nameGenerations(db, [2]);
+      rmSync(join(copy, 'ledgers.1.log'), { force: true });
+    }
+    const all = (query: string) => {
+      const rows = db.prepare(query).all();
+      dropOlder();
+      return rows;
+    };
+    const read = { prepare: (query: string) => ({ all: () => all(query) }) };
+    expect(missingCounterFiles(copy, read as unknown as DatabaseSync)).toEqual([]);
+    rmSync(join(copy, 'ledgers.2.log'));
+    expect(missingCounterFiles(copy, db)).toEqual(['ledgers.2.log']);
+    db.close();
+  });
+
+  test('that is repaired must keep its remaining files', async () => {
+    const copy = await crashed();
+    const [first] = logs(copy);
+    const gateway = open(copy);
+    await gateway.state.ban('key:b', FREE, HOUR);
+    const second = folderOf();
+    cpSync(copy, second, { recursive: true });
+    await gateway.close();
+    const all = logs(second);
+    expect(all).toEqual([first, 'ledgers.2.log']);
+    rmSync(join(second, first!));
+    expect(await repairFolder(second)).toEqual({ files: [first], changes: 0 });
+    await folderSource(second).close();
+    rmSync(join(second, 'ledgers.2.log'));
+    for (const read of READERS) expect(() => read(second)).toThrow('ledgers.2.log is missing');
+  });
+
+  test('is copied with a report of damage, as a start reports it', async () => {
+    const copy = await crashed();
+    const file = join(copy, logs(copy)[0]!);
+    const { size } = statSync(file);
+    truncateSync(file, size - 1);
+    const reports: string[] = [];
+    const damaged = (damage: string) => void reports.push(damage);
+    await folderSource(copy, Date.now, damaged).close();
+    await folderTarget(copy, { ...targetOptions(), damaged }).close();
+    await open(copy).close();
+    const warnings = events.filter(({ type }) => type === 'state.warning');
+    expect(reports).toEqual([expect.stringContaining(`${file} ends torn or damaged`), reports[0]]);
+    expect(warnings).toEqual([expect.objectContaining({ warning: reports[0] })]);
   });
 
   test('that has nothing to remember any more needs no file of counters', async () => {

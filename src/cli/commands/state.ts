@@ -11,7 +11,8 @@ and "redis" for a Redis with a password: arguments are visible in ps.`;
 
 const REPAIR = `\
 A gateway does not start if a file of its data folder is missing or empty, and names the file. Restore the file if you
-can. After a repair, the lost counters start at zero, lost bans end, and lost keys are rejected.`;
+can. After a repair, the lost counters start at zero, lost bans end, and lost keys are rejected. A folder in which no
+file is missing stays as it is.`;
 
 const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
 const DRY_RUN = option('--dry-run', 'print what would change');

@@ -68,7 +68,7 @@ function explained(error: unknown): unknown {
 
 async function openSource(terminal: Terminal, place: Place): Promise<Source> {
   if (place.type === 'redis') return openRedisSource(place.settings);
-  if (place.type === 'folder') return folderSource(place.path);
+  if (place.type === 'folder') return folderSource(place.path, Date.now, damageTo(terminal));
   const size = statSync(place.path, { throwIfNoEntry: false })?.size ?? 0;
   return withProgress(terminal, 'checking', size, async (pass) =>
     fileSource(place.path, await checkFile(place.path, pass)),
@@ -117,7 +117,7 @@ async function takeInto(
 ): Promise<void> {
   const { dryRun = false } = options;
   const missing = new MissingPlans(config.plans);
-  const target = await openTarget(config, place, dryRun);
+  const target = await openTarget(terminal, config, place, dryRun);
   let moved: TransferResult;
   try {
     moved = await withProgress(terminal, dryRun ? 'comparing' : 'moving', await total(source), (pass) =>
@@ -142,8 +142,19 @@ async function takeInto(
     throw new TransferError(dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`);
 }
 
-async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {
-  const options = { audit: config.audit, dryRun, clock: Date.now };
+/** As a start, a copy goes on without the damaged end of a file, and reports it. */
+function damageTo({ err }: Terminal): (damage: string) => void {
+  return (damage) => err(`${damage}\n`);
+}
+
+async function openTarget(
+  terminal: Terminal,
+  { audit }: Config,
+  place: Exclude<Place, { type: 'file' }>,
+  dryRun: boolean,
+): Promise<Target> {
+  const damaged = damageTo(terminal);
+  const options = { audit, dryRun, clock: Date.now, damaged };
   return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
 }
 

@@ -18,7 +18,7 @@ export async function repair(terminal: Terminal, options: OutputOptions): Promis
     {
       text({ files, changes }, page) {
         const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
-        if (lost.length === 0) return page.notes(`No file is missing in ${folder}.`);
+        if (lost.length === 0) return page.notes(`No file is missing in ${folder}. Nothing was changed.`);
         return page.notes(`Gateways start on ${folder} again, without ${lost.join(', ')}.`);
       },
     },

@@ -32,8 +32,7 @@ export function countersInFolder(
   { damaged, unsaved, saved }: CounterStoreEvents = {},
   packer = new CounterPacker(),
 ) {
-  refuseMissingCounterFiles(folder, db);
-  const { reader, generations } = readJournal(folder, NAME, () => counterReader(damaged));
+  const { reader, generations } = readChecked(folder, db, damaged);
   const sync = syncsCommitsOf(db);
   const journal = new Journal({
     ...{ folder, name: NAME, older: generations },
@@ -66,9 +65,29 @@ export function countersInFolder(
   };
 }
 
-/** The counters in the journal of a folder, even while a gateway uses it. Throws JournalError. */
-export function readCounters(folder: string): Map<string, Counters> {
-  return readJournal(folder, NAME, () => counterReader()).reader.bySubject;
+/**
+ * The counters in the journal of a folder, even while a gateway uses it. `db` is its state file, outside transactions.
+ * Throws JournalError, and IncompleteFolder if files are missing.
+ */
+export function readCounters(
+  folder: string,
+  db: DatabaseSync,
+  damaged: (damage: string) => void = () => {},
+): Map<string, Counters> {
+  const found: string[] = [];
+  const { bySubject } = readChecked(folder, db, (damage) => found.push(damage)).reader;
+  if (found.length === 0) return bySubject;
+  // A gateway may be writing the end of a file: damage stays.
+  const again = readChecked(folder, db, (damage) => {
+    if (found.includes(damage)) damaged(damage);
+  });
+  return again.reader.bySubject;
+}
+
+/** The only way to the counters of a folder, for gateways, commands and copies: it includes the check. */
+function readChecked(folder: string, db: DatabaseSync, damaged: ((damage: string) => void) | undefined) {
+  refuseMissingCounterFiles(folder, db);
+  return readJournal(folder, NAME, () => counterReader(damaged));
 }
 
 /** Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file. */

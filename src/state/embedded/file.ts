@@ -1,11 +1,13 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
-import { expectedIn, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
+import { expectedIn, IncompleteFolder, lastChangeIn, missingCounterFiles, refuseMissingChanges } from './inventory.ts';
+
+const STATE_FILE = 'state.db';
 
 /** Increases with every incompatible change of the schema. */
 export const FILE_VERSION = 4;
@@ -74,21 +76,68 @@ export class StateFileError extends ExpectedError {
  * any write.
  */
 export function openStateFile(folder: string): DatabaseSync {
-  const file = join(folder, 'state.db');
   makeFolder(folder);
-  try {
-    const expected = expectedIn(folder);
-    if (!existsSync(file)) refuseMissingChanges(expected, 0);
-    return openDatabase(file, { timeout: 5_000 }, (db) => {
-      refuseMissingChanges(expected, lastChangeIn(db));
-      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-      transaction(db, () => {
-        const version = fileVersion(db);
-        if (version === 0) db.exec(SCHEMA);
-        else if (version !== FILE_VERSION) throw otherVersion('the data folder', version);
-      });
-      return db;
+  return openWhole(folder, {}, (db) => {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    transaction(db, () => {
+      if (fileVersion(db) === 0) db.exec(SCHEMA);
     });
+  });
+}
+
+/**
+ * Opens `state.db` to read it, even while a gateway uses it, with the checks of a start. Throws StateFileError and
+ * IncompleteFolder.
+ */
+export function readStateFile(folder: string): DatabaseSync {
+  if (!existsSync(join(folder, STATE_FILE))) {
+    refuseMissingChanges(expectedIn(folder), 0);
+    throw withoutState(folder);
+  }
+  return openWhole(folder, readingOptions(folder), (db) => {
+    if (fileVersion(db) === 0) throw withoutState(folder);
+  });
+}
+
+/** A last writer moves the WAL into `state.db`, and a mere reader without a WAL leaves an empty one: neither changes. */
+function readingOptions(folder: string): DatabaseSyncOptions {
+  return { readOnly: existsSync(join(folder, `${STATE_FILE}-wal`)) };
+}
+
+/** The checks of `state.db` for every process that opens it; those of the counters follow with their reading. */
+function openWhole(folder: string, options: DatabaseSyncOptions, use: (db: DatabaseSync) => void): DatabaseSync {
+  const expected = expectedIn(folder);
+  if (!existsSync(join(folder, STATE_FILE))) refuseMissingChanges(expected, 0);
+  return opened(folder, options, (db) => {
+    refuseMissingChanges(expected, lastChangeIn(db));
+    refuseOtherFormat(folder, db);
+    use(db);
+    return db;
+  });
+}
+
+/**
+ * What a start would refuse: the missing files of counters, and the number of operator changes that `state.db` lacks.
+ * Changes nothing in the folder, which this process must have locked. Throws StateFileError.
+ */
+export function lossesIn(folder: string): { readonly files: readonly string[]; readonly changes: number } {
+  const { lastChange } = expectedIn(folder);
+  if (!existsSync(join(folder, STATE_FILE))) return { files: [], changes: lastChange };
+  const db = opened(folder, readingOptions(folder), (db) => {
+    refuseOtherFormat(folder, db);
+    return db;
+  });
+  try {
+    const changes = Math.max(0, lastChange - lastChangeIn(db));
+    return { files: fileVersion(db) === 0 ? [] : missingCounterFiles(folder, db), changes };
+  } finally {
+    db.close();
+  }
+}
+
+function opened<T>(folder: string, options: DatabaseSyncOptions, use: (db: DatabaseSync) => T): T {
+  try {
+    return openDatabase(join(folder, STATE_FILE), { timeout: 5_000, ...options }, use);
   } catch (error) {
     if (error instanceof StateFileError || error instanceof IncompleteFolder) throw error;
     throw unusable(folder, error);
@@ -109,9 +158,18 @@ function unusable(folder: string, error: unknown): StateFileError {
   return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
 }
 
-export function otherVersion(name: string, version: number): StateFileError {
-  const other = version > FILE_VERSION ? 'a newer' : 'an unreleased';
-  return new StateFileError(`${name} was written by ${other} storegate (format ${version})`);
+function withoutState(folder: string): StateFileError {
+  return new StateFileError(`${folder} does not contain a state: state.db is missing or empty`);
+}
+
+/** Throws StateFileError. A file of version 0 has no tables yet. */
+function refuseOtherFormat(folder: string, db: DatabaseSync): void {
+  const version = fileVersion(db);
+  const written = `the data folder ${folder} was written by`;
+  if (version > FILE_VERSION)
+    throw new StateFileError(`${written} a newer storegate (format ${version}): use that version`);
+  if (version === 0 || version === FILE_VERSION) return;
+  throw new StateFileError(`${written} an unreleased storegate (format ${version})`);
 }
 
 export function fileVersion(db: DatabaseSync): number {

@@ -2,10 +2,11 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { transaction } from '../../common/transaction.ts';
 import { generationFile, headerOf } from '../journal/format.ts';
-import { filesOf, type Generation } from '../journal/read.ts';
+import { filesOf } from '../journal/read.ts';
 
 /** Counter files are named `ledgers.<generation>.log`. */
 export const COUNTER_FILES = 'ledgers';
@@ -27,20 +28,41 @@ export function nameGenerations(db: DatabaseSync, generations: readonly number[]
 }
 
 /**
- * The required counter files that are missing or empty. Files newer than all required files replace them: a version
- * that does not record files has written them.
+ * The required counter files that are missing or empty. A gateway may replace files meanwhile, so the comparison counts
+ * only if the requirement was the same before and after it. Call it outside transactions.
  */
-export function missingCounterFiles(db: DatabaseSync, generations: readonly Generation[]): string[] {
-  const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
-  const needed = (named as { generation: number }[]).map(({ generation }) => generation);
-  const there = generations.filter(({ size }) => size >= headerOf(COUNTER_FILES).length).map(({ number }) => number);
-  if (there.some((number) => number > needed.at(-1)!)) return [];
-  return needed.filter((number) => !there.includes(number)).map((number) => generationFile(COUNTER_FILES, number));
+export function missingCounterFiles(folder: string, db: DatabaseSync): string[] {
+  for (let needed = generationsNamedIn(db); ; ) {
+    const missing = missingOf(needed, wholeGenerationsIn(folder));
+    const again = generationsNamedIn(db);
+    if (missing.length === 0 || isDeepStrictEqual(needed, again))
+      return missing.map((number) => generationFile(COUNTER_FILES, number));
+    needed = again;
+  }
 }
 
-/** Throws IncompleteFolder if counter files are missing. This process must have locked the folder. */
+/** Files newer than all required files replace them: a version that does not record files has written them. */
+function missingOf(needed: readonly number[], there: readonly number[]): number[] {
+  if (there.some((number) => number > needed.at(-1)!)) return [];
+  return needed.filter((number) => !there.includes(number));
+}
+
+function generationsNamedIn(db: DatabaseSync): number[] {
+  const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
+  return named.map(({ generation }) => Number(generation));
+}
+
+/** The counter files in a folder that are not empty. */
+export function wholeGenerationsIn(folder: string): number[] {
+  const smallest = headerOf(COUNTER_FILES).length;
+  return filesOf(folder, COUNTER_FILES)
+    .filter(({ size }) => size >= smallest)
+    .map(({ number }) => number);
+}
+
+/** Throws IncompleteFolder if counter files are missing. */
 export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): void {
-  const missing = missingCounterFiles(db, filesOf(folder, COUNTER_FILES));
+  const missing = missingCounterFiles(folder, db);
   if (missing.length === 0) return;
   const files = missing.map((file) => join(folder, file)).join(', ');
   throw incomplete(`${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`);

@@ -1,38 +1,32 @@
 import { existsSync } from 'node:fs';
-import { filesOf } from '../journal/read.ts';
-import { openStateFile, StateFileError } from './file.ts';
-import {
-  COUNTER_FILES,
-  forgetLastChange,
-  lastChangeIn,
-  missingCounterFiles,
-  nameGenerations,
-  noteLastChange,
-  recordedLastChange,
-} from './inventory.ts';
+import { lossesIn, openStateFile, StateFileError } from './file.ts';
+import { forgetLastChange, lastChangeIn, nameGenerations, noteLastChange, wholeGenerationsIn } from './inventory.ts';
 import { lockFolder } from './lock.ts';
 
 /**
  * Lets gateways start with the remaining data of a folder. Returns the missing files, and the number of recent operator
- * changes that `state.db` lacks. Throws StateFileError if the folder is missing or a gateway runs on it.
+ * changes that `state.db` lacks; without either nothing is changed. From then on the remaining data is required. Throws
+ * StateFileError if the folder is missing or a gateway runs on it.
  */
 export async function repairFolder(folder: string) {
   if (!existsSync(folder)) throw new StateFileError(`the data folder ${folder} does not exist`);
   const lock = lockFolder(folder);
   try {
-    const noted = recordedLastChange(folder);
-    forgetLastChange(folder);
-    const db = openStateFile(folder);
-    try {
-      const has = lastChangeIn(db);
-      const files = missingCounterFiles(db, filesOf(folder, COUNTER_FILES));
-      nameGenerations(db, []);
-      await noteLastChange(folder, has);
-      return { files, changes: Math.max(0, noted - has) };
-    } finally {
-      db.close();
-    }
+    const losses = lossesIn(folder);
+    if (losses.files.length > 0 || losses.changes > 0) await requireRest(folder);
+    return losses;
   } finally {
     lock.release();
+  }
+}
+
+async function requireRest(folder: string): Promise<void> {
+  forgetLastChange(folder);
+  const db = openStateFile(folder);
+  try {
+    nameGenerations(db, wholeGenerationsIn(folder));
+    await noteLastChange(folder, lastChangeIn(db));
+  } finally {
+    db.close();
   }
 }

@@ -53,11 +53,11 @@ export function generationsIn(folder: string, name: string): number[] {
   return numbers.filter((number) => number !== null).sort((a, b) => a - b);
 }
 
-/** Oldest first. */
+/** Oldest first. A writer may remove files meanwhile. */
 export function filesOf(folder: string, name: string): Generation[] {
-  return generationsIn(folder, name).map((number) => {
-    const { size } = statSync(join(folder, generationFile(name, number)));
-    return { number, size };
+  return generationsIn(folder, name).flatMap((number) => {
+    const status = statSync(join(folder, generationFile(name, number)), { throwIfNoEntry: false });
+    return status ? [{ number, size: status.size }] : [];
   });
 }
 

@@ -91,6 +91,8 @@ export interface TargetOptions {
   readonly dryRun: boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Receives a sentence for each damaged file of the target. */
+  readonly damaged?: (damage: string) => void;
 }
 
 /** A file cannot be read or written. The message states the file, the position and the cause. */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
-import { readCounters, replaceCounters } from '../../../src/state/embedded/counter-store.ts';
+import { replaceCounters } from '../../../src/state/embedded/counter-store.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
@@ -12,6 +12,7 @@ import { openRedisSource } from '../../../src/state/redis/transfer/source.ts';
 import { openRedisTarget } from '../../../src/state/redis/transfer/target.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
+import { storedCounters } from '../../support/counters.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
@@ -154,7 +155,7 @@ const toFolder: Move = async (subject, clock, before) => {
 
 /** Removes from the counters of a folder when scopes were first refused. Returns whether any had such times. */
 function dropScopesIn(folder: string): boolean {
-  const bySubject = readCounters(folder);
+  const bySubject = storedCounters(folder, Number.NEGATIVE_INFINITY);
   const withScopes = [...bySubject.values()].flatMap(({ strikeState }) =>
     strikeState?.refusedIn ? [strikeState] : [],
   );

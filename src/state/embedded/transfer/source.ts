@@ -1,24 +1,25 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { openDatabase } from '../../../common/open-database.ts';
 import { readRecord } from '../../../keys/key.ts';
 import type { AuditEntry } from '../../../keys/operators/audit-log.ts';
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import { BATCH, type Batch, type Counts, type RecordType, type Source, type ValueOf } from '../../transfer/records.ts';
 import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { readCounters } from '../counter-store.ts';
-import { FILE_VERSION, fileVersion, otherVersion, reasonOf, StateFileError } from '../file.ts';
+import { readStateFile } from '../file.ts';
 
 /**
- * A consistent read-only snapshot of a data folder, even while a gateway uses it. Throws StateFileError if the state is
- * missing or of another version.
+ * A consistent read-only snapshot of a data folder, even while a gateway uses it, with the checks of a start. `damaged`
+ * receives a sentence for each damaged file. Throws StateFileError, JournalError and IncompleteFolder.
  */
-export function folderSource(folder: string, clock: () => number = Date.now): Source {
-  const db = openToRead(folder);
+export function folderSource(
+  folder: string,
+  clock: () => number = Date.now,
+  damaged?: (damage: string) => void,
+): Source {
+  const db = readStateFile(folder);
   try {
+    const bySubject = countersOf(folder, db, { now: clock(), damaged });
     db.exec('BEGIN');
-    const bySubject = countersOf(folder, clock());
     const counts = countsIn(db, bySubject);
     return {
       name: folder,
@@ -39,24 +40,15 @@ export function folderSource(folder: string, clock: () => number = Date.now): So
   }
 }
 
-function openToRead(folder: string): DatabaseSync {
-  const file = join(folder, 'state.db');
-  if (!existsSync(file)) throw new StateFileError(`${folder} does not contain a state: state.db is missing`);
-  try {
-    return openDatabase(file, { readOnly: true, timeout: 5_000 }, (db) => {
-      const version = fileVersion(db);
-      if (version !== FILE_VERSION) throw otherVersion(`the data folder ${folder}`, version);
-      return db;
-    });
-  } catch (error) {
-    if (error instanceof StateFileError) throw error;
-    throw new StateFileError(`cannot read the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
-  }
+interface CounterReading {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly damaged: ((damage: string) => void) | undefined;
 }
 
-/** The counters of a folder that are not expired at `now`. Throws JournalError. */
-export function countersOf(folder: string, now: number): Map<string, Counters> {
-  const bySubject = readCounters(folder);
+/** The counters of a folder that are not expired at `now`. Throws as `readCounters`. */
+export function countersOf(folder: string, db: DatabaseSync, { now, damaged }: CounterReading): Map<string, Counters> {
+  const bySubject = readCounters(folder, db, damaged);
   for (const [subject, counters] of bySubject) if (staleAt(counters) <= now) bySubject.delete(subject);
   return bySubject;
 }

@@ -13,7 +13,7 @@ import { decideCounters, decideKey, decideToken, KnownEntries, takeUses } from '
 import { insertInto, type LogName } from '../audit-log.ts';
 import { replaceCounters } from '../counter-store.ts';
 import { makeFolder, openStateFile } from '../file.ts';
-import { COUNTER_FILES, nameGenerations, refuseMissingCounterFiles } from '../inventory.ts';
+import { COUNTER_FILES, expectedIn, nameGenerations, refuseMissingChanges } from '../inventory.ts';
 import { parse } from '../keystore.ts';
 import { FolderInUse, type FolderLock, lockFolder } from '../lock.ts';
 import { usesInFile } from '../records.ts';
@@ -21,10 +21,11 @@ import { countersOf, countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
 /**
  * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
- * transaction, and just before its commit the counters replace the whole journal. Throws StateFileError.
+ * transaction, and just before its commit the counters replace the whole journal. Throws as a start.
  */
 export function folderTarget(folder: string, options: TargetOptions): Target {
   const isThere = existsSync(join(folder, 'state.db'));
+  if (!isThere) refuseMissingChanges(expectedIn(folder), 0);
   // A dry run creates nothing in the folder.
   const instead = options.dryRun && !isThere ? mkdtempSync(join(tmpdir(), 'storegate-')) : null;
   const ends: (() => void)[] = [];
@@ -39,12 +40,12 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     ends.push(() => lock.release());
     const db = openStateFile(place);
     ends.push(() => db.close());
-    refuseMissingCounterFiles(place, db);
+    const bySubject = countersOf(place, db, { now: options.clock(), damaged: options.damaged });
     db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
     ends.push(() => {
       if (db.isTransaction) db.exec('ROLLBACK');
     });
-    return { ...targetIn(db, countersOf(place, options.clock()), folder, options), close };
+    return { ...targetIn(db, bySubject, folder, options), close };
   } catch (error) {
     close();
     throw error;

@@ -9,9 +9,19 @@ import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
+import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { repairFolder } from '../../src/state/embedded/repair.ts';
+import { folderSource } from '../../src/state/embedded/transfer/source.ts';
+import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
+import { commandLine } from '../support/command-line.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { editOf } from '../support/records.ts';
+import { targetOptions } from '../support/transfer.ts';
+
+const MOVE_OF = (format: number) =>
+  `an unreleased storegate (format ${format}): run "storegate state export FILE" with that version, ` +
+  'and "storegate state import FILE" with this one and an empty data folder';
 
 let folder: string;
 beforeEach(() => {
@@ -61,12 +71,38 @@ describe('the embedded state file', () => {
     await second.close();
   });
 
-  test('is not touched when a newer version wrote it', () => {
+  /** Each is a file of the same folder, as some version left it. */
+  test.each<[string, string, string]>([
+    ['a newer version', 'PRAGMA user_version = 99', 'a newer storegate (format 99): use that version'],
+    ['an older format', 'PRAGMA user_version = 3', MOVE_OF(3)],
+    ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(4)],
+    ['the same format without required files of counters', 'DROP TABLE ledger_files', MOVE_OF(4)],
+    ['the same format without reasons', 'ALTER TABLE audit DROP COLUMN reason', MOVE_OF(4)],
+  ])('of %s is refused with what to do, and stays as it is', async (_, change, message) => {
     openStateFile(folder).close();
-    const db = new DatabaseSync(join(folder, 'state.db'));
-    db.exec('PRAGMA user_version = 99');
+    const file = join(folder, 'state.db');
+    const db = new DatabaseSync(file);
+    db.exec(change);
     db.close();
-    expect(() => openStateFile(folder)).toThrow('written by a newer storegate');
+    const before = readFileSync(file);
+    const full = `the data folder ${folder} was written by ${message}`;
+    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(full);
+    expect(() => folderSource(folder)).toThrow(full);
+    expect(() => folderTarget(folder, targetOptions())).toThrow(full);
+    await expect(repairFolder(folder)).rejects.toThrow(full);
+    for (const command of ['keys list', 'bans list', 'state backup b.ndjson'])
+      expect(await commandLine(join(folder, '..'))(command.split(' '))).toEqual({ code: 1, out: '', err: `${full}\n` });
+    expect(readFileSync(file)).toEqual(before);
+  });
+
+  test('of webhook events of an unreleased version is refused with what to do', () => {
+    openOutbox(folder).close();
+    const db = new DatabaseSync(join(folder, 'webhooks.db'));
+    db.exec('ALTER TABLE endpoints DROP COLUMN lost');
+    db.close();
+    expect(() => openOutbox(folder)).toThrow(
+      `cannot use webhooks.db in the data folder ${folder}: an unreleased storegate has written it. Delete it`,
+    );
   });
 
   test('reports a file that is not a database', () => {

@@ -6,6 +6,7 @@ import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { expectedIn, IncompleteFolder, lastChangeIn, missingCounterFiles, refuseMissingChanges } from './inventory.ts';
+import { hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 
@@ -168,8 +169,11 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
   const written = `the data folder ${folder} was written by`;
   if (version > FILE_VERSION)
     throw new StateFileError(`${written} a newer storegate (format ${version}): use that version`);
-  if (version === 0 || version === FILE_VERSION) return;
-  throw new StateFileError(`${written} an unreleased storegate (format ${version})`);
+  if (version === 0 || (version === FILE_VERSION && hasTables(db, SCHEMA))) return;
+  throw new StateFileError(
+    `${written} an unreleased storegate (format ${version}): run "storegate state export FILE" with that version, ` +
+      'and "storegate state import FILE" with this one and an empty data folder',
+  );
 }
 
 export function fileVersion(db: DatabaseSync): number {

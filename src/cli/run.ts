@@ -30,7 +30,7 @@ export const EXIT_CODES = [
   '3  gateway unreachable or access denied',
 ];
 
-const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };
+const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3, lost: 3 };
 
 const MAX_HELP_WIDTH = 100;
 

@@ -158,7 +158,7 @@ describe('a command', () => {
     await open(trusted);
     const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
     const { code, err } = await run(['bans', 'list'], env);
-    expect([code, err]).toEqual([1, expect.stringContaining('set STOREGATE_ADMIN_CLIENT_CERT and')]);
+    expect([code, err]).toEqual([3, expect.stringContaining('set STOREGATE_ADMIN_CLIENT_CERT and')]);
     const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
     const own = await run(['bans', 'list'], { ...env, ...files });
     expect(own).toMatchObject({ code: 0, err: '' });

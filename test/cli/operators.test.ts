@@ -380,7 +380,7 @@ describe('the gateway of a command', () => {
       ]) {
         writeFileSync(announced(), JSON.stringify(announcement));
         const result = await storegate(['usage', 'get', id], { env: beside() });
-        expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
+        expect(result).toMatchObject({ code: 3, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
       }
       await other.stop();
       writeFileSync(announced(), kept);

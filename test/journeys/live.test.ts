@@ -140,7 +140,7 @@ test('storegate requests --follow prints refusals of a running gateway as they h
   expect((await piped).code).toBe(0);
   await one.close();
   expect(await remote).toMatchObject({
-    code: 1,
+    code: 3,
     err: expect.stringMatching(/^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m),
   });
   const stopped = await commandLine(one.folder)(['requests', '--follow'], { env: local });

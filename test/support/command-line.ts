@@ -1,4 +1,5 @@
 import { run } from '../../src/cli/run.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 
 export interface Result {
   readonly code: number;
@@ -17,18 +18,34 @@ export interface Surroundings {
 
 export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
 
+/** A terminal without a person, in `cwd`. Its output goes nowhere. */
+export function terminalIn(cwd: string, surroundings: Surroundings = {}): Terminal {
+  const { env = {}, input = '', isTerminal = false, errIsTerminal = false } = surroundings;
+  const never = new AbortController().signal;
+  return {
+    env: { STOREGATE_DATA: 'data', ...env },
+    cwd,
+    out: () => {},
+    err: () => {},
+    input: async () => input,
+    isTerminal,
+    errIsTerminal,
+    onHangup: () => () => {},
+    stop: surroundings.stop ?? never,
+    unread: surroundings.unread ?? never,
+  };
+}
+
 /**
  * The command line in this process, without `main.js`; its data folder is `data` in `cwd`. `onOut` receives output at
  * once.
  */
 export function commandLine(cwd: string, onOut: (text: string) => void = () => {}): CommandLine {
   return async (args, surroundings = {}) => {
-    const { env = {}, input = '', isTerminal = false, errIsTerminal = false } = surroundings;
     let out = '';
     let err = '';
     const code = await run(args, {
-      env: { STOREGATE_DATA: 'data', ...env },
-      cwd,
+      ...terminalIn(cwd, surroundings),
       out: (text) => {
         out += text;
         onOut(text);
@@ -36,12 +53,6 @@ export function commandLine(cwd: string, onOut: (text: string) => void = () => {
       err: (text) => {
         err += text;
       },
-      input: async () => input,
-      isTerminal,
-      errIsTerminal,
-      onHangup: () => () => {},
-      stop: surroundings.stop ?? new AbortController().signal,
-      unread: surroundings.unread ?? new AbortController().signal,
     });
     return { code, out, err };
   };

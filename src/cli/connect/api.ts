@@ -43,8 +43,11 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
   };
 }
 
-/** `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. */
-export type CallFailure = 'usage' | 'shut' | 'failed';
+/**
+ * `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. `lost`: it was reached, and does not
+ * respond any more.
+ */
+export type CallFailure = 'usage' | 'shut' | 'lost' | 'failed';
 
 /** The message says why and what to do. */
 export class CommandError extends ExpectedError {
@@ -57,7 +60,7 @@ export class CommandError extends ExpectedError {
 }
 
 export function failureOf(status: number): CallFailure {
-  if (status === 401 || status === 429) return 'shut';
+  if (status === 401 || status === 403 || status === 429) return 'shut';
   return status === 400 ? 'usage' : 'failed';
 }
 

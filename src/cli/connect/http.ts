@@ -3,16 +3,20 @@ import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
 import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
-/** Milliseconds. */
-const TIMEOUT = 30_000;
-/** Milliseconds: the gateway sends something every few seconds. */
-const SILENCE = 15_000;
+interface HttpOptions {
+  /** The shell user, valid only with the token of the data folder. */
+  readonly user?: string | null;
+  readonly tls?: FetchTls | null;
+  /** Milliseconds until a call without a complete response fails. */
+  readonly timeout?: number;
+  /** Milliseconds until a silent stream fails: the gateway sends something every few seconds. */
+  readonly silence?: number;
+}
 
-/** `user`: the shell user, valid only with the token of the data folder. */
 export function connectOverHttp(
   url: string,
   token: string | null,
-  { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
+  { user = null, tls = null, timeout = 30_000, silence = 15_000 }: HttpOptions = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CommandError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
@@ -25,7 +29,7 @@ export function connectOverHttp(
     method: string,
     path: string,
     sent: Sent,
-    stop = AbortSignal.timeout(TIMEOUT),
+    stop = AbortSignal.timeout(timeout),
   ): Promise<Response> {
     const { query, body } = sent;
     const search = queryOf(query);
@@ -38,7 +42,7 @@ export function connectOverHttp(
       if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
       return await httpsFetch(address, tls, asked);
     } catch (cause) {
-      throw new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
+      throw unreachable(base, cause);
     }
   }
 
@@ -52,24 +56,24 @@ export function connectOverHttp(
   /** Ends when `stop` aborts. */
   async function* textOf(path: string, query: NonNullable<Sent['query']>, stop: AbortSignal): AsyncGenerator<string> {
     const ending = new AbortController();
-    const silence = setTimeout(() => ending.abort(), SILENCE);
+    const silent = setTimeout(() => ending.abort(), silence);
     try {
       const response = await send('GET', path, { query }, AbortSignal.any([stop, ending.signal]));
       if (!response.ok) throw await refusalIn(response);
       for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
-        silence.refresh();
+        silent.refresh();
         yield part;
       }
     } catch (cause) {
       if (stop.aborted) return;
-      if (ending.signal.aborted) throw new CommandError(`The gateway at ${base} does not respond.`, { cause });
+      if (ending.signal.aborted) throw lost(`The gateway at ${base} does not respond.`, cause);
       if (cause instanceof CommandError) throw cause;
-      throw new CommandError(`Lost the connection to the gateway at ${base}.`, { cause });
+      throw lost(`Lost the connection to the gateway at ${base}.`, cause);
     } finally {
-      clearTimeout(silence);
+      clearTimeout(silent);
       ending.abort();
     }
-    throw new CommandError(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
+    throw lost(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
   }
 
   return {
@@ -95,11 +99,20 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
   try {
     return Object(await response.json());
   } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw unreachable(base, cause);
     throw new CommandError(`${base} is not an admin URL of storegate: the response is not JSON.`, {
       failure: 'shut',
       cause,
     });
   }
+}
+
+function unreachable(base: string, cause: unknown): CommandError {
+  return new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
+}
+
+function lost(message: string, cause?: unknown): CommandError {
+  return new CommandError(message, { failure: 'lost', cause });
 }
 
 function reasonOf(error: unknown): string {

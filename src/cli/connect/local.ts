@@ -68,8 +68,10 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       return await here();
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
-      const refused = new CommandError(error.message, { failure: failureOf(error.status), cause: error });
-      if (error.code !== 'gateway_running') throw refused;
+      const isRunning = error.code === 'gateway_running';
+      const failure = isRunning ? 'shut' : failureOf(error.status);
+      const refused = new CommandError(error.message, { failure, cause: error });
+      if (!isRunning) throw refused;
       return await askRunning(config, { operator, tls, refused }, there);
     }
   }

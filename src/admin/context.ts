@@ -3,6 +3,7 @@ import type { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
+import type { ConfigurationStatus } from '../observe/peers/status.ts';
 import type { State } from '../state/state.ts';
 import type { LastKnown, Records } from '../state/storage.ts';
 import type { WebhookAdmin } from '../webhooks/admin.ts';
@@ -12,6 +13,7 @@ export interface Reloaded {
   readonly changed: readonly string[];
   /** Settings that take effect after a restart. */
   readonly needRestart: readonly string[];
+  readonly copy: ConfigurationStatus['copy'];
 }
 
 export interface Compared {

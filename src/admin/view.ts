@@ -1,4 +1,4 @@
-import type { Connections, Entry, KeyStatus, Readiness, Store } from '@storegate/console';
+import type { Connections, ContractCopy, Entry, KeyStatus, Readiness, Store } from '@storegate/console';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -7,7 +7,7 @@ import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
-import type { Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
+import type { ConfigurationStatus, Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
 
 /** Unix milliseconds in RFC 3339. */
@@ -104,6 +104,10 @@ const STATES: Readonly<Record<StoreOfAll['state'], Store['state']>> = {
   away: 'down',
   partly: 'partial',
 };
+
+/** `copy`: Unix milliseconds. Gateways of older versions do not send it. */
+export const contractCopyView = (copy: ConfigurationStatus['copy']): ContractCopy | null =>
+  copy ? { fetched: time(copy.at), reason: copy.reason } : null;
 
 export const readinessOf = (readiness: PeerReadiness): Readiness => READINESS[readiness];
 

@@ -94,7 +94,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
       }),
     );
     last = { at: Date.now(), reason, problems: [] };
-    observe({ type: 'reload.done', reason, ...reloaded });
+    observe({ type: 'reload.done', reason, changed, needRestart });
     return reloaded;
   }
 
@@ -117,7 +117,8 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
     const next: ActiveConfig<C> = Object.freeze({ ...loadedIn(read), config, certificates });
     const needRestart = different.filter((name) => keepsValue(name, loaded));
-    return { loaded, fetched: read.fetched ?? null, next, reloaded: { changed, needRestart } };
+    const reloaded = { changed, needRestart, copy: copyIn(next) };
+    return { loaded, fetched: read.fetched ?? null, next, reloaded };
   }
 
   async function compareNow(): Promise<Compared> {
@@ -179,6 +180,11 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 }
 
 const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });
+
+/** `null`: the contract in force is that of its file or URL. */
+export function copyIn({ copy }: Pick<Loaded, 'copy'>): Reloaded['copy'] {
+  return copy ? { at: copy.at, reason: copy.reason } : null;
+}
 
 export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {
   return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);

@@ -5,7 +5,7 @@ import { describeConfig } from '../config/describe.ts';
 import type { ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
 import { sumOfConnections } from '../observe/peers/stores.ts';
 import type { ProcessHealth } from './process-health.ts';
-import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
+import { type ActiveConfig, copyIn, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
 
 /** Gateways that differ only in these treat requests alike. */
@@ -19,10 +19,9 @@ export function processStatus(worker: number | null, serving: Serving, { ofState
 }
 
 export function configurationStatus({ current, waiting, last }: Reloader<ServedConfig>): ConfigurationStatus {
-  const { copy } = current;
   return {
     ...digestsOf(current),
-    copy: copy ? { at: copy.at, reason: copy.reason } : null,
+    copy: copyIn(current),
     waiting,
     lastReload: last,
   };

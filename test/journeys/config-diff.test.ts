@@ -242,7 +242,7 @@ describe('a dry run of a reload', () => {
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,
-      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.maxEntries'] },
+      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.maxEntries'], contractCopy: null },
     ]);
     for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
       expect(code).toBe(0);

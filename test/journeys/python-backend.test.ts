@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
@@ -20,6 +20,11 @@ servers: [{ url: https://pets.example/v1 }, { url: /v1/ }]
 paths:
   /pets: { get: ${operation('listPets')}, post: ${operation('createPet', BODY)} }
 ${paths}`;
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 60, per: minute }] }
+  pro: { windows: [{ limit: 600, per: minute }] }
+`;
 
 const folder = temporaryFolders({ keep: true })();
 const file = join(folder, 'openapi.yaml');
@@ -107,6 +112,7 @@ describe('the copy of a contract at a URL', () => {
   beforeAll(async () => {
     gateway = await TestGateway.start({
       storeUrl: backend.url,
+      plans: PLANS,
       env: { STOREGATE_CONTRACT: `${backend.url}/openapi.yaml` },
     });
     ask = await asker(gateway);
@@ -136,32 +142,66 @@ describe('the copy of a contract at a URL', () => {
     expect((await ask('/v1/toys')).status).toBe(200);
   });
 
-  test('is in use after a start while the URL is unreachable, until a reload', async () => {
-    renameSync(file, `${file}.old`);
-    const refused = await reload();
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain(`${backend.url}/openapi.yaml: cannot be fetched: status 404`);
-    expect((await ask('/v1/toys')).status).toBe(200);
-    await gateway.close();
-    await gateway.open();
-    expect((await ask('/v1/toys')).status).toBe(200);
-    expect(inUse()).toEqual([
-      expect.objectContaining({
-        url: `${backend.url}/openapi.yaml`,
-        fetched: expect.stringMatching(/^\d{4}-/),
-        reason: 'cannot be fetched: status 404',
-      }),
-    ]);
-    const { gateways } = (await adminOf(gateway.adminUrl)('GET', '/status')).body;
-    expect(gateways[0].configuration).toMatchObject({
-      contractCopy: { fetched: inUse()[0]!.fetched, reason: 'cannot be fetched: status 404' },
+  describe('while the URL is unreachable', () => {
+    const reason = 'cannot be fetched: status 404';
+    const contractCopy = { fetched: expect.stringMatching(/^\d{4}-/), reason };
+    const shown = async () => (await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].configuration;
+    const cli = (...args: string[]) =>
+      commandLine(gateway.folder)(args, { env: { STOREGATE_ADMIN_URL: gateway.adminUrl } });
+
+    test('is in use after a reload, which reports it', async () => {
+      expect((await shown()).contractCopy).toBeNull();
+      renameSync(file, `${file}.old`);
+      const dry = await cli('reload', '--dry-run');
+      expect(dry.out).toContain(`The gateway uses a copy of the contract from `);
+      expect(inUse()).toEqual([]);
+      const { status, body } = await reload();
+      expect([status, body]).toEqual([200, { changed: [], needRestart: [], contractCopy }]);
+      expect(inUse()).toEqual([
+        expect.objectContaining({ url: `${backend.url}/openapi.yaml`, fetched: contractCopy.fetched, reason }),
+      ]);
+      expect((await shown()).contractCopy).toEqual(contractCopy);
+      expect(await statusText(gateway)).toContain('uses a copy of the contract from ');
+      expect((await cli('reload')).out).toMatch(
+        /^Nothing changed\.\nThe gateway uses a copy of the contract from \S+: the URL cannot be fetched: status 404\.\n$/,
+      );
+      expect((await ask('/v1/toys')).status).toBe(200);
     });
-    expect(await statusText(gateway)).toContain('uses a copy of the contract from ');
-    renameSync(`${file}.old`, file);
-    await reload();
-    expect(await statusText(gateway)).not.toContain('copy');
-    expect(inUse()).toHaveLength(1);
-    expect((await ask('/v1/games')).status).toBe(200);
+
+    test('does not prevent a change of a plan', async () => {
+      const { status } = await adminOf(gateway.adminUrl)('PUT', '/plans/free', { limits: '99/minute' });
+      expect(status).toBe(200);
+      const { headers } = await fetch(`${gateway.url}/v1/toys`, {
+        headers: { 'X-API-Key': (await gateway.key()).secret },
+      });
+      expect(headers.get('x-ratelimit-limit')).toBe('99');
+    });
+
+    test('is in use after a start', async () => {
+      gateway.log.length = 0;
+      await gateway.close();
+      await gateway.open();
+      expect((await ask('/v1/toys')).status).toBe(200);
+      expect(inUse()).toEqual([expect.objectContaining({ reason })]);
+      expect((await shown()).contractCopy).toEqual(contractCopy);
+    });
+
+    test('is given up by the next reload that reaches the URL', async () => {
+      renameSync(`${file}.old`, file);
+      const { body } = await reload();
+      expect(body).toMatchObject({ changed: expect.arrayContaining(['contract']), contractCopy: null });
+      expect((await shown()).contractCopy).toBeNull();
+      expect(await statusText(gateway)).not.toContain('copy');
+      expect((await ask('/v1/games')).status).toBe(200);
+    });
+
+    test('is missing after its loss, so a reload is refused as a start would be', async () => {
+      rmSync(join(gateway.folder, 'data/contract-copy.json'));
+      renameSync(file, `${file}.old`);
+      const { status, body } = await reload();
+      expect(status).toBe(422);
+      expect(body.message).toContain(`${backend.url}/openapi.yaml: ${reason}`);
+    });
   });
 });
 

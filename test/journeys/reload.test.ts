@@ -67,7 +67,7 @@ describe('a reload', () => {
     const { secret } = await gateway.key();
     expect(await remaining(secret)).toBe(4);
     write('plans.yaml', plans(10));
-    expect((await reload()).body).toEqual({ changed: ['plans'], needRestart: [] });
+    expect((await reload()).body).toEqual({ changed: ['plans'], needRestart: [], contractCopy: null });
     expect(await remaining(secret)).toBe(8);
     write('plans.yaml', plans(2));
     await reload();
@@ -200,7 +200,7 @@ describe('the gateway detects', () => {
     await until('the contract is in force', async () => (await served()) === 'first');
     writeFileSync(file('more.yaml'), item('second'));
     await until('the change is in force', async () => (await served()) === 'second');
-    expect((await reload()).body).toEqual({ changed: [], needRestart: [] });
+    expect((await reload()).body).toEqual({ changed: [], needRestart: [], contractCopy: null });
     writeFileSync(file('more.yaml'), 'get: []\n');
     await until('the mistake is logged', () => logged('reload.failed').length > before);
     expect(JSON.stringify(logged('reload.failed').at(-1))).toContain('more.yaml:1:');

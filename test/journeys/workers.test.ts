@@ -160,7 +160,11 @@ describe('a reload', () => {
     const reloads = gateway.logged('reload.done').length;
     const counted = await gateway.metric('storegate_reloads_total');
     gateway.write('plans.yaml', plans(70));
-    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: ['plans'], needRestart: [] });
+    expect((await gateway.admin('POST', '/reload')).body).toEqual({
+      changed: ['plans'],
+      needRestart: [],
+      contractCopy: null,
+    });
     expect(await limits(key)).toEqual(new Set(['70']));
     expect(gateway.logged('reload.done')).toHaveLength(reloads + 1);
     expect(await gateway.metric('storegate_reloads_total', { result: 'success' })).toBe(counted + 1);
@@ -184,7 +188,7 @@ describe('a reload', () => {
     gateway.write('gateway.yaml', settings());
     gateway.write('plans.yaml', plans(70));
     gateway.write('openapi.yaml', contract);
-    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: [], needRestart: [] });
+    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: [], needRestart: [], contractCopy: null });
   });
 
   test('reaches a worker that is just starting', async () => {
@@ -205,7 +209,7 @@ describe('a reload', () => {
     gateway.write('plans.yaml', plans(85));
     const reload = gateway.admin('POST', '/reload');
     process.kill(stuck!, 'SIGKILL');
-    expect((await reload).body).toEqual({ changed: ['plans'], needRestart: [] });
+    expect((await reload).body).toEqual({ changed: ['plans'], needRestart: [], contractCopy: null });
     await until('another one has taken its place', () => !gateway.pids.includes(stuck!));
     expect(await limits(key)).toEqual(new Set(['85']));
   });

@@ -61,7 +61,7 @@ test('a comparison reads and checks like a reload, and neither changes, prepares
   const { reloader, events, swapped } = reloaderWith(async () => initial);
   const { inForce, inFiles, reloaded } = await reloader.compare();
   expect([inForce, inFiles.config]).toEqual([initial, other]);
-  expect(reloaded).toEqual({ changed: ['contract.unknownQuery'], needRestart: [] });
+  expect(reloaded).toEqual({ changed: ['contract.unknownQuery'], needRestart: [], copy: null });
   expect([reloader.current, reloader.waiting, events, swapped]).toEqual([initial, [], [], []]);
   expect(await reloader.reload('test')).toEqual(reloaded);
 });

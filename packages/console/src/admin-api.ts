@@ -1,5 +1,10 @@
 // Written by `npm run generate` from config/admin.openapi.yaml, which says what the fields mean. Times are RFC 3339.
 
+export interface ContractCopy {
+  readonly fetched: string;
+  readonly reason: string;
+}
+
 export interface Error {
   readonly code: string;
   readonly message: string;
@@ -168,7 +173,7 @@ export interface Configuration {
   readonly settings: string;
   readonly plans: string;
   readonly contract: string;
-  readonly contractCopy: { readonly fetched: string; readonly reason: string } | null;
+  readonly contractCopy: ContractCopy | null;
   readonly differs: readonly ('settings' | 'plans' | 'contract')[];
   readonly pendingRestart: readonly string[];
   readonly lastReload: { readonly at: string; readonly reason: string; readonly problems: readonly string[] } | null;
@@ -688,6 +693,7 @@ export interface Requests extends PeerCoverage {
 }
 
 export interface Reload {
+  readonly contractCopy: ContractCopy | null;
   readonly changed: readonly string[];
   readonly needRestart: readonly string[];
 }

@@ -3,8 +3,9 @@ import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
-import type { AdminContext } from '../context.ts';
+import type { AdminContext, Reloaded } from '../context.ts';
 import { differencesBetween } from '../differences.ts';
+import { contractCopyView } from '../view.ts';
 
 const TARGET = 'configuration';
 
@@ -12,10 +13,10 @@ export function configOperations(context: AdminContext, change: Change) {
   function reload(task: Task): Promise<AdminAnswer<Reload>> {
     return change(task, TARGET, async ({ make }) => {
       const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
-        const entry = { action: 'config.reload', target: TARGET, before: null, after };
-        await make([{ entry, make: apply }], ok(after));
+        const entry = { action: 'config.reload', target: TARGET, before: null, after: reloadView(after) };
+        await make([{ entry, make: apply }], ok(entry.after));
       });
-      return ok(reloaded);
+      return ok(reloadView(reloaded));
     });
   }
 
@@ -32,6 +33,10 @@ export function configOperations(context: AdminContext, change: Change) {
       return ok(differencesBetween(inForce, inFiles));
     },
     reload: async (task) =>
-      task.query.dryRun === 'true' ? ok((await context.compare()).reloaded) : await reload(task),
+      task.query.dryRun === 'true' ? ok(reloadView((await context.compare()).reloaded)) : await reload(task),
   } satisfies Partial<AdminOperations>;
+}
+
+function reloadView({ changed, needRestart, copy }: Reloaded): Reload {
+  return { changed, needRestart, contractCopy: contractCopyView(copy) };
 }

@@ -4,7 +4,7 @@ import { type GatewayStatus, type ProcessStatus, status } from '../../observe/pe
 import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, lostView, readinessOf, shownConnections, stateOf, time } from '../view.ts';
+import { contractCopyView, coverageOf, lostView, readinessOf, shownConnections, stateOf, time } from '../view.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -45,7 +45,6 @@ function mostFrequent(values: readonly string[]): string | undefined {
 
 function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {
   const { startedAt, processes, configuration, readiness, ...rest } = status;
-  // Gateways of older versions do not send `copy`.
   const { lastReload, waiting, copy, ...digests } = configuration;
   return {
     gateway,
@@ -58,7 +57,7 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
     stores: storesOfAll([{ gateway, processes }]).map(storeView),
     configuration: {
       ...digests,
-      contractCopy: copy ? { fetched: time(copy.at), reason: copy.reason } : null,
+      contractCopy: contractCopyView(copy),
       differs,
       pendingRestart: waiting,
       lastReload: lastReload && { ...lastReload, at: time(lastReload.at) },

@@ -1,7 +1,7 @@
 import type { ConfigDiff, Reload, Setting } from '@storegate/console';
-import { differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
+import { contractCopyInWords, differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
 import { call, option } from '../command.ts';
-import type { View } from '../output.ts';
+import { inSentence, type View } from '../output.ts';
 
 const DIFF: View<ConfigDiff> = {
   text: (diff, page) =>
@@ -48,11 +48,12 @@ export const reloadCommand = call('reload', 'reload the configuration files of a
   view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
 });
 
-function reloadNotes({ changed, needRestart, dryRun }: Reload & { dryRun: boolean }): string[] {
+function reloadNotes({ changed, needRestart, contractCopy, dryRun }: Reload & { dryRun: boolean }): string[] {
   const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';
   const [some, restart] = dryRun ? ['A reload would change', 'A restart would change'] : ['Changed', 'Needs a restart'];
   return [
     changed.length === 0 ? nothing : `${some}: ${changed.join(', ')}.`,
     ...(needRestart.length === 0 ? [] : [`${restart}: ${needRestart.join(', ')}.`]),
+    ...(contractCopy === null ? [] : [contractCopyInWords('The gateway', contractCopy, inSentence)]),
   ];
 }

@@ -55,7 +55,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       if (around) refuseWithoutGateway();
       config = load();
       scoped = null;
-      return { changed: [], needRestart: [] };
+      return { changed: [], needRestart: [], copy: null };
     },
     compare: async () => refuseWithoutGateway(),
     clock: Date.now,

@@ -8,7 +8,7 @@ import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { type Answer, type Order, type Prepared, readContract } from './read.ts';
-import { type CopyInUse, type Fetched, fetchContract, fetchOrCopy } from './remote.ts';
+import { type CopyInUse, type Fetched, fetchOrCopy } from './remote.ts';
 import type { Arguments, ThreadMessage } from './starter.ts';
 
 export class LoadingEnded extends Error {}
@@ -52,18 +52,20 @@ export class ContractLoader {
   }
 
   /** For a process that serves no requests yet. Rejects as `load`. */
-  async loadFirst({ contract, data }: Request): Promise<Loaded> {
-    if (!isRemote(contract.file)) return await this.#readFirst(contract);
-    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal: this.#ended.signal });
-    const loaded = await inFile(fetched.text, (textFile) => this.#readFirst({ ...contract, textFile }));
-    return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
+  loadFirst(request: Request): Promise<Loaded> {
+    return this.#load(request, (order) => this.#readFirst(order));
   }
 
   /** Rejects with ContractError, and with LoadingEnded after `close`. */
-  async load({ contract }: Pick<Request, 'contract'>): Promise<Loaded> {
-    if (!isRemote(contract.file)) return await this.#read(contract);
-    const fetched = await fetchContract(contract.file, { signal: this.#ended.signal });
-    return { ...(await inFile(fetched.text, (textFile) => this.#read({ ...contract, textFile }))), fetched };
+  load(request: Request): Promise<Loaded> {
+    return this.#load(request, (order) => this.#read(order));
+  }
+
+  async #load({ contract, data }: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
+    if (!isRemote(contract.file)) return await read(contract);
+    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal: this.#ended.signal });
+    const loaded = await inFile(fetched.text, (textFile) => read({ ...contract, textFile }));
+    return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
   }
 
   async #readFirst(order: Order): Promise<Loaded> {

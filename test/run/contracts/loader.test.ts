@@ -9,6 +9,8 @@ import { until } from '../../support/until.ts';
 
 const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
+/** Only contracts at a URL have a copy there. */
+const NOWHERE = '';
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
 const reader = (name: string) => new ContractLoader(resolve(here, `readers/${name}.ts`));
 
@@ -30,7 +32,7 @@ async function processOf(loader: ContractLoader): Promise<number> {
 test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
-    loader.load({ contract: order(shippedFiles.contract) }),
+    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE }),
     loader.loadFirst({ contract: order(shippedFiles.contract), data }),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
@@ -45,7 +47,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
   async (name) => {
     const mistakes = (error: unknown) =>
       error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
-    const there = await new ContractLoader().load({ contract: order(broken(name)) }).catch(mistakes);
+    const there = await new ContractLoader().load({ contract: order(broken(name)), data: NOWHERE }).catch(mistakes);
     let here: unknown;
     try {
       checkContract(broken(name));
@@ -58,7 +60,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 
 test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load({ contract: tolerant });
+  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE });
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
@@ -66,27 +68,27 @@ test('tolerated mistakes are returned', async () => {
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load({ contract: order(shippedFiles.contract) });
+    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE });
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(loader.load({ contract: order(shippedFiles.contract) })).rejects.toThrow(LoadingEnded);
+    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE })).rejects.toThrow(LoadingEnded);
   });
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(reader('crashing').load({ contract: order('a') })).rejects.toThrow(`${wrong} code 3`);
+    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE })).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
-    const loading = loader.load({ contract: order('a') });
+    const loading = loader.load({ contract: order('a'), data: NOWHERE });
     process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(reader('mistaken').load({ contract: order('a') })).rejects.toMatchObject({
+  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE })).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

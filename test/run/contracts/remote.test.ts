@@ -80,10 +80,11 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const loading = loader.load({ contract: { file: url } });
+  const asked = { contract: { file: url }, data: temporary() };
+  const loading = loader.load(asked);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
-  await expect(loader.load({ contract: { file: url } })).rejects.toThrow(LoadingEnded);
+  await expect(loader.load(asked)).rejects.toThrow(LoadingEnded);
 });
 
 test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostname#', 'file:///etc/hostname#'])(

@@ -1,4 +1,12 @@
-import type { Configuration, Connections, CountingGateway, Gateway, PeerCoverage, Store } from '../../admin-api.ts';
+import type {
+  Configuration,
+  Connections,
+  ContractCopy,
+  CountingGateway,
+  Gateway,
+  PeerCoverage,
+  Store,
+} from '../../admin-api.ts';
 import { number, plural } from '../format.ts';
 
 // Problems of gateways, for the console and the command line.
@@ -39,6 +47,10 @@ export const withoutRedis = (gateway: string, since: string, time: WriteTime): s
 export const storeProblem = (store: Store, time: WriteTime): string =>
   `Store ${store.store} of ${store.upstream} is ${stateInWords(store)} since ${time(store.since)}: ${reasonInWords(store)}.`;
 
+export function contractCopyInWords(gateway: string, { fetched, reason }: ContractCopy, time: WriteTime): string {
+  return `${gateway} uses a copy of the contract from ${time(fetched)}: the URL ${reason}.`;
+}
+
 export interface ConfigurationProblem {
   readonly kind: 'reload' | 'copy' | 'difference' | 'restart';
   readonly words: string;
@@ -55,8 +67,7 @@ export function configurationProblems(
     problems.push({ kind: 'reload', words });
   }
   if (contractCopy) {
-    const words = `${gateway} uses a copy of the contract from ${time(contractCopy.fetched)}: the URL ${contractCopy.reason}.`;
-    problems.push({ kind: 'copy', words });
+    problems.push({ kind: 'copy', words: contractCopyInWords(gateway, contractCopy, time) });
   }
   if (differs.length > 0)
     problems.push({ kind: 'difference', words: `${gateway} differs from most gateways in ${differs.join(', ')}.` });

@@ -3,10 +3,12 @@ import { useState } from 'preact/hooks';
 import type { ConfigDiff, Reload as Reloaded } from '../../../admin-api.ts';
 import { call } from '../../api/client.ts';
 import { useAnswer, useCall } from '../../api/hooks.ts';
+import { clockTime } from '../../format.ts';
 import { useActs } from '../../parts/act.ts';
 import { Badge, Table } from '../../parts/data.ts';
 import { answerView, Failure } from '../../parts/view.ts';
 import { type Difference, differencesIn, NO_DIFFERENCE } from '../../sentences/differences.ts';
+import { contractCopyInWords } from '../../sentences/gateways.ts';
 import { useMay } from '../../session.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
@@ -63,13 +65,14 @@ function Reload({ onDone }: { onDone: () => void }) {
 }
 
 /** What a reload has put in force, or would. */
-function reloadInWords({ changed, needRestart }: Reloaded, isDone: boolean) {
+function reloadInWords({ changed, needRestart, contractCopy }: Reloaded, isDone: boolean) {
   const [nothing, inForce] = isDone
     ? ['Nothing has changed.', 'In force now:']
     : ['No changes.', 'These changes take effect immediately on this gateway:'];
   return [
     changed.length === 0 ? h('p', null, nothing) : namesUnder(inForce, changed),
     needRestart.length > 0 && namesUnder('Restart required:', needRestart),
+    contractCopy && h('p', null, contractCopyInWords('This gateway', contractCopy, clockTime)),
   ];
 }
 

@@ -16,6 +16,7 @@ const PROGRAMS = {
   nginx: { packages: ['nginx'] },
   haproxy: { packages: ['haproxy'] },
   caddy: { packages: ['caddy'], isDeep: true },
+  gcc: { packages: ['gcc', 'libc6-dev'], isDeep: true },
   // Has no windows, and takes a third of the CPU of `chromium --headless`.
   'chromium-headless-shell': {
     packages: ['chromium-headless-shell', 'fonts-dejavu-core'],

@@ -26,6 +26,8 @@ export interface RedisServerOptions {
   /** Runs as a Sentinel on this configuration file. */
   readonly sentinel?: string;
   readonly password?: string;
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startRedis({
@@ -33,6 +35,7 @@ export async function startRedis({
   port: given,
   sentinel,
   password,
+  env = {},
 }: RedisServerOptions = {}): Promise<RedisServer> {
   const port = given ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
@@ -43,6 +46,7 @@ export async function startRedis({
     [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     },
   );
   let output = '';

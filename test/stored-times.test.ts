@@ -1,28 +1,62 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createSessions } from '../src/admin/sessions.ts';
+import { keyView } from '../src/admin/view.ts';
 import { AddressSubjects, SHARED_COUNTERS, spread } from '../src/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/callers/caller-window.ts';
 import { createGuard } from '../src/callers/guard.ts';
+import { LastUseTracker } from '../src/keys/last-use-tracker.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
-import { DAY, HOUR, MINUTE, window } from './support/limits.ts';
+import { openStateFile } from '../src/state/embedded/file.ts';
+import { recordsInFile } from '../src/state/embedded/records.ts';
+import { usesInRedis } from '../src/state/redis/records.ts';
+import { KEPT } from './support/audit.ts';
+import { DAY, HOUR, MINUTE, TestClock, window } from './support/limits.ts';
+import { keyRecord, note } from './support/records.ts';
+import { redisForSuite } from './support/redis/suite.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
-
-/** The clock of the machine, an hour fast until `setBack`; timers and the monotonic clock continue. */
-const clock = () => Date.now();
-const setBack = () => jest.setSystemTime(Date.now() - HOUR);
-const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
-
-beforeEach(() => void jest.useFakeTimers({ now: NOON + HOUR }));
-afterEach(() => void jest.useRealTimers());
-
 const ADDRESS = '198.51.100.1';
 
-/** What was stored before the clock was set back by an hour, and what holds after it. docs/decisions/time.md lists it. */
+const suite = redisForSuite();
+const ends: (() => void)[] = [];
+afterEach(() => {
+  jest.useRealTimers();
+  for (const end of ends.splice(0).reverse()) end();
+});
+
+/** The clock of the machine, an hour fast until `setBack`. Timers and the monotonic clock continue. */
+function fastMachine() {
+  jest.useFakeTimers({ now: NOON + HOUR });
+  return {
+    setBack: () => jest.setSystemTime(Date.now() - HOUR),
+    pass: (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds),
+  };
+}
+
+/** The clock that a part was given, an hour fast. */
+const fastClock = () => new TestClock(NOON + HOUR);
+
+function stateFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const db = openStateFile(folder);
+  ends.push(
+    () => rmSync(folder, { recursive: true }),
+    () => db.close(),
+  );
+  return db;
+}
+
+const bug = (error: unknown) => {
+  throw error;
+};
+
+/** What was stored before the clock was set back by an hour, and what holds then. */
 const ROWS: Readonly<Record<string, () => unknown>> = {
   async 'window of failed attempts, page visits and /usage calls'() {
+    const { setBack } = fastMachine();
     const { take, look } = createCallerWindow(window(1, MINUTE));
     for (let i = 0; i < 2; i++) await take(ADDRESS);
     setBack();
@@ -30,6 +64,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
       expect(readings[0]).toMatchObject({ remaining: 0, resetAt: now + MINUTE });
   },
   async 'number of addresses with a window of their own'() {
+    const { setBack, pass } = fastMachine();
     const { take } = createCallerWindow(window(1, MINUTE), 1);
     await take(ADDRESS);
     setBack();
@@ -42,6 +77,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     for (const address of pair) expect((await take(address)).exhausted).toBe(false);
   },
   async 'exhausted address at a worker'() {
+    const { setBack } = fastMachine();
     const guard = createGuard({ failures: 1, window: MINUTE });
     const primary = { call: (name: 'fail' | 'look', address: string) => guard[name](address) };
     const shared = createSharedGuard({
@@ -54,28 +90,74 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(readings[0]!.resetAt).toBe(now + MINUTE);
     shared.close();
   },
-  async 'subject of an address'() {
-    const subjects = new AddressSubjects(clock, 1);
+  'subject of an address'() {
+    const clock = fastClock();
+    const subjects = new AddressSubjects(clock.read, 1);
     expect(subjects.of(ADDRESS)).toBe(`address:${ADDRESS}`);
-    setBack();
+    clock.pass(-HOUR);
     expect(subjects.of('192.0.2.1')).toMatch(/shared/);
-    await pass(DAY);
+    clock.pass(DAY);
     expect(subjects.of('192.0.2.1')).toBe('address:192.0.2.1');
   },
-  async 'console session'() {
-    const sessions = createSessions(() => ({ idle: 10 * MINUTE, longest: 30 * MINUTE }), clock);
+  'console session'() {
+    const clock = fastClock();
+    const sessions = createSessions(() => ({ idle: 10 * MINUTE, longest: 30 * MINUTE }), clock.read);
     const [idle, used] = [sessions.begin('a'), sessions.begin('b')];
-    setBack();
+    clock.pass(-HOUR);
     expect([sessions.find(idle), sessions.find(used)]).toEqual(['a', 'b']);
-    await pass(8 * MINUTE);
+    clock.pass(8 * MINUTE);
     sessions.use(used);
-    await pass(8 * MINUTE);
+    clock.pass(8 * MINUTE);
     expect([sessions.find(idle), sessions.find(used)]).toEqual([null, 'b']);
-    sessions.use(used);
-    await pass(8 * MINUTE);
-    sessions.use(used);
-    await pass(7 * MINUTE);
+    for (const minutes of [0, 8, 7]) {
+      clock.pass(minutes * MINUTE);
+      sessions.use(used);
+    }
     expect(sessions.find(used)).toBeNull();
+  },
+  async 'last use of a key'() {
+    for (const store of [recordsInFile(stateFile(), KEPT).uses, usesInRedis(suite.redis)]) {
+      const clock = fastClock();
+      const tracker = new LastUseTracker(store, { clock: clock.read, failed: bug });
+      const saved = async (keyId: string) => {
+        tracker.note(keyId);
+        await tracker.flush();
+        return (await store.load([keyId])).get(keyId);
+      };
+      expect(await saved('key_1')).toBe(NOON + HOUR);
+      tracker.note('key_2');
+      clock.pass(-HOUR);
+      expect([await saved('key_1'), await saved('key_2')]).toEqual([NOON, NOON]);
+      await tracker.close();
+    }
+    expect(keyView(keyRecord(), NOON, NOON + HOUR).lastUsed).toBe(new Date(NOON).toISOString());
+  },
+  'call of a deprecated operation'() {
+    const clock = fastClock();
+    const tracker = new LastUseTracker(recordsInFile(stateFile(), KEPT).uses, { clock: clock.read, failed: bug });
+    tracker.noteDeprecated('key_1', 'listPets');
+    clock.pass(-HOUR);
+    expect(tracker.deprecatedBy('key_1')).toEqual(new Map([['listPets', NOON]]));
+  },
+  async 'idempotent answer'() {
+    const { auditLog } = recordsInFile(stateFile(), KEPT);
+    const isAnswered = async (at: number) => (await auditLog.answered('once', at)) !== null;
+    await auditLog.append(note({ at: NOON + HOUR }, 'once'));
+    expect([await isAnswered(NOON), await isAnswered(NOON + 25 * HOUR + 1)]).toEqual([true, false]);
+    // Set back by more than the lifetime of an answer.
+    expect(await isAnswered(NOON - 23 * HOUR - 1)).toBe(false);
+    await auditLog.append(note({ at: NOON - 24 * HOUR }, 'once'));
+    expect(await isAnswered(NOON - 24 * HOUR)).toBe(true);
+  },
+  async 'entry of the ban log'() {
+    const { banLog } = recordsInFile(stateFile(), { ...KEPT, bans: { maxEntries: 9, maxAge: 2 * HOUR } });
+    const targets = async (at: number, target: string) => {
+      await banLog.append(note({ at, target }));
+      return (await banLog.list({ limit: 9 })).map((entry) => entry.target);
+    };
+    await targets(NOON + HOUR, 'a');
+    expect(await targets(NOON, 'b')).toEqual(['b', 'a']);
+    expect(await targets(NOON + 3 * HOUR + 1, 'c')).toEqual(['c']);
   },
 };
 

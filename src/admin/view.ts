@@ -1,4 +1,5 @@
 import type { Connections, ContractCopy, Entry, KeyStatus, Readiness, Store } from '@storegate/console';
+import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -53,7 +54,7 @@ export function keyView(record: KeyRecord, now: number, lastUsed: number | null)
     expires: time(record.expiresAt),
     disabled: time(record.disabledAt),
     revoked: time(record.revokedAt),
-    lastUsed: time(lastUsed),
+    lastUsed: time(lastUsed === null ? null : notFuture(lastUsed, now)),
     addresses: record.addresses,
     scopes: record.scopes,
     metadata: record.metadata,

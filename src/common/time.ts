@@ -12,6 +12,9 @@ export function notFuture(time: number, now: number, ahead = 0): number {
   return time > now + ahead ? now : time;
 }
 
+/** Milliseconds by which the clocks of two gateways may differ. */
+export const CLOCK_SKEW = MINUTE;
+
 /** To the microsecond. */
 export function roundMilliseconds(duration: number | null | undefined): number | null {
   return duration === null || duration === undefined ? null : Math.round(duration * 1_000) / 1_000;

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { DelayedRun } from '../common/delayed-run.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
+import { notFuture } from '../common/time.ts';
 
-/** Unix milliseconds by key id. The latest time wins. */
+/** Unix milliseconds by key id. */
 export interface LastUseStore {
-  save(uses: ReadonlyMap<string, number>): MaybePromise<void>;
+  /** The latest time wins, but not a stored one after `now` and `CLOCK_SKEW`. */
+  save(uses: ReadonlyMap<string, number>, now: number): MaybePromise<void>;
   load(ids: readonly string[]): MaybePromise<Map<string, number>>;
 }
 
@@ -53,7 +55,9 @@ export class LastUseTracker {
   }
 
   deprecatedBy(keyId: string): DeprecatedCalls {
-    return this.#deprecated.get(keyId) ?? new Map();
+    const now = this.#options.clock();
+    const calls = [...(this.#deprecated.get(keyId) ?? [])];
+    return new Map(calls.map(([operation, at]) => [operation, notFuture(at, now)]));
   }
 
   async lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -67,13 +71,14 @@ export class LastUseTracker {
 
   /** Batches let requests be served in between. */
   async flush(): Promise<void> {
-    const uses = [...this.#unsaved];
+    const now = this.#options.clock();
+    const uses = [...this.#unsaved].map(([id, at]) => [id, notFuture(at, now)] as const);
     this.#unsaved = new Map();
     for (let at = 0; at < uses.length; at += BATCH_SIZE) {
       try {
         const part = new Map(uses.slice(at, at + BATCH_SIZE));
         if (this.#options.onFirstUse) await this.#reportFirst(part, this.#options.onFirstUse);
-        await this.#store.save(part);
+        await this.#store.save(part, now);
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
         this.#options.failed(error);

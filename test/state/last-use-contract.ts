@@ -20,12 +20,14 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
         ['key_1', at],
         ['key_2', at + 1],
       ]),
+      at,
     );
     await others.save(
       new Map([
         ['key_1', at + 1],
         ['key_2', at],
       ]),
+      at,
     );
     const latest = new Map([
       ['key_1', at + 1],
@@ -35,18 +37,19 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
   });
 
   test('keys that were never used are absent', async () => {
-    await uses.save(new Map([['key_1', at]]));
+    await uses.save(new Map([['key_1', at]]), at);
     expect(await uses.load(['key_0', 'key_1', 'key_2'])).toEqual(new Map([['key_1', at]]));
     expect(await uses.load(['key_0'])).toEqual(new Map());
   });
 
   test('only the requested keys are returned, and nothing if no key is requested or saved', async () => {
-    await uses.save(new Map());
+    await uses.save(new Map(), at);
     await uses.save(
       new Map([
         ['key_1', at],
         ['key_2', at],
       ]),
+      at,
     );
     expect(await uses.load(['key_2'])).toEqual(new Map([['key_2', at]]));
     expect(await uses.load([])).toEqual(new Map());
@@ -54,7 +57,7 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
 
   test('thousands are saved and returned at once', async () => {
     const many = new Map(Array.from({ length: 5_300 }, (_, i) => [`key_${i}`, at + i]));
-    await uses.save(many);
+    await uses.save(many, at);
     expect(await others.load([...many.keys(), 'key_unknown'])).toEqual(many);
   });
 }

@@ -34,12 +34,12 @@ export type MakeChange = (note: AuditNote, work?: () => unknown, committed?: () 
 export function auditedChangesIn(db: DatabaseSync, log: LogName, audit: AuditSettings, sync: SyncCommits): MakeChange {
   const toAudit = log === 'audit' ? appenderIn(db, 'audit', audit) : null;
   const toBans = appenderIn(db, 'bans', audit.bans);
-  const forget = db.prepare('DELETE FROM answers WHERE at < ?');
+  const forget = db.prepare('DELETE FROM answers WHERE at NOT BETWEEN ? AND ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
   const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
   return async ({ entry, idempotent }, work, committed) => {
     const hasChanged = inChange(db, () => {
-      forget.run(entry.at - IDEMPOTENCY_LIFETIME);
+      forget.run(entry.at - IDEMPOTENCY_LIFETIME, entry.at + IDEMPOTENCY_LIFETIME);
       if (idempotent && answered.get(idempotent.name) !== undefined) throw new IdempotencyConflict();
       if (work?.() === false) return false;
       if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
@@ -78,7 +78,7 @@ function appenderIn(
 
 /** A log in the embedded state file. The file itself rejects changes of entries and early deletion. */
 export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChange, sync: SyncCommits): AuditLog {
-  const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
+  const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at BETWEEN ? AND ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = (order: 'ASC' | 'DESC') =>
     db.prepare(
@@ -99,8 +99,10 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChang
       forget.run(name);
       await sync();
     },
-    answered: (name, now) =>
-      (answer.get(name, now - IDEMPOTENCY_LIFETIME) as unknown as IdempotentAnswer | undefined) ?? null,
+    answered(name, now) {
+      const found = answer.get(name, now - IDEMPOTENCY_LIFETIME, now + IDEMPOTENCY_LIFETIME);
+      return (found as unknown as IdempotentAnswer | undefined) ?? null;
+    },
   };
 }
 

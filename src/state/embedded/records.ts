@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { CLOCK_SKEW } from '../../common/time.ts';
 import { transaction } from '../../common/transaction.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
@@ -37,12 +38,14 @@ function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
 export function usesInFile(db: DatabaseSync): LastUseStore {
   const many = db.prepare('SELECT id, at FROM uses WHERE id IN (SELECT value FROM json_each(?))');
   const put = db.prepare(
-    'INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)',
+    `INSERT INTO uses (id, at) VALUES ($id, $at) ON CONFLICT (id)
+     DO UPDATE SET at = iif(at > $latest, excluded.at, max(at, excluded.at))`,
   );
   return {
-    save(uses) {
+    save(uses, now) {
+      const latest = now + CLOCK_SKEW;
       transaction(db, () => {
-        for (const [id, at] of uses) put.run(id, at);
+        for (const [id, at] of uses) put.run({ id, at, latest });
       });
     },
     load: (ids) => new Map(many.all(JSON.stringify(ids)).map(({ id, at }) => [id as string, at as number])),

@@ -1,3 +1,4 @@
+import { CLOCK_SKEW } from '../../common/time.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import {
@@ -128,7 +129,10 @@ async function applyTokenChange(redis: Connection, change: TokenChange): Promise
 
 export function usesInRedis(redis: Connection): LastUseStore {
   return {
-    async save(uses) {
+    async save(uses, now) {
+      const latest = `(${now + CLOCK_SKEW}`;
+      const future = await withTimeout(redis.zrangebyscore(keyOf.used, latest, '+inf', 'LIMIT', 0, USES_BATCH));
+      if (future.length > 0) await withTimeout(redis.zadd(keyOf.used, 'XX', ...future.flatMap((id) => [now, id])));
       const all = [...uses];
       for (let at = 0; at < all.length; at += USES_BATCH) {
         const members = all.slice(at, at + USES_BATCH).flatMap(([id, time]) => [String(time), id]);

@@ -8,7 +8,7 @@ import { isSameCounter } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
-import { type LastUse, type Outcome, TransferError } from './records.ts';
+import { type LastUse, type Outcome, type TargetOptions, TransferError } from './records.ts';
 
 export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
@@ -93,9 +93,13 @@ function cellsOf(counters: Counters, wanted: Window): number[] | null {
 }
 
 /** Imports last uses into a store, which keeps the latest time. */
-export async function takeUses(uses: LastUseStore, given: readonly LastUse[], dryRun: boolean): Promise<Outcome[]> {
+export async function takeUses(
+  uses: LastUseStore,
+  given: readonly LastUse[],
+  { dryRun, clock }: Pick<TargetOptions, 'clock' | 'dryRun'>,
+): Promise<Outcome[]> {
   const known = await uses.load(given.map(({ id }) => id));
-  if (!dryRun) await uses.save(new Map(given.map(({ id, at }) => [id, at])));
+  if (!dryRun) await uses.save(new Map(given.map(({ id, at }) => [id, at])), clock());
   return given.map(({ id, at }) => {
     const before = known.get(id);
     if (before === undefined) return 'added';

@@ -73,7 +73,7 @@ function targetIn(
     isUsed: () => ['keys', 'tokens', 'audit'].some((table) => rowCount(db, table) > 0),
     held: () => rowsIn(db),
     take({ type, values }) {
-      if (type === 'use') return takeUses(usesInFile(db), values, false);
+      if (type === 'use') return takeUses(usesInFile(db), values, { ...options, dryRun: false });
       return values.map((value) => (taking[type] as Take<typeof value>)(value));
     },
     finish(entry) {

@@ -38,7 +38,7 @@ export async function openRedisTarget(settings: RedisSettings, options: TargetOp
     audit: (entries) => audit.take(entries, dryRun),
     ban: (entries) => bans.take(entries, dryRun),
     ledger: (counters) => importCounters(redis, counters, options),
-    use: (uses) => takeUses(usesInRedis(redis), uses, dryRun),
+    use: (uses) => takeUses(usesInRedis(redis), uses, options),
   };
 
   async function notify(): Promise<void> {

@@ -10,8 +10,13 @@ import { createGuard } from '../src/callers/guard.ts';
 import { LastUseTracker } from '../src/keys/last-use-tracker.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
+import { openOutbox } from '../src/state/embedded/outbox.ts';
 import { recordsInFile } from '../src/state/embedded/records.ts';
+import { outboxInRedis } from '../src/state/redis/outbox.ts';
 import { usesInRedis } from '../src/state/redis/records.ts';
+import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
+import { Incidents } from '../src/webhooks/incidents.ts';
+import { type Addition, LEASE, type Outbox } from '../src/webhooks/outbox.ts';
 import { KEPT } from './support/audit.ts';
 import { DAY, HOUR, MINUTE, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
@@ -48,6 +53,21 @@ function stateFile() {
   );
   return db;
 }
+
+async function outboxes(): Promise<readonly Outbox[]> {
+  await suite.server.admin.flushall();
+  const embedded = openOutbox(null);
+  ends.push(() => embedded.close());
+  return [embedded, outboxInRedis(suite.redis)];
+}
+
+const addition = (name: string, now: number): Addition => ({
+  message: { id: `msg_${name}`, type: 'test', body: '{}' },
+  once: { name, since: 0, until: now + DAY },
+  endpoints: ['a'],
+  most: 10,
+  now,
+});
 
 const bug = (error: unknown) => {
   throw error;
@@ -158,6 +178,56 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     await targets(NOON + HOUR, 'a');
     expect(await targets(NOON, 'b')).toEqual(['b', 'a']);
     expect(await targets(NOON + 3 * HOUR + 1, 'c')).toEqual(['c']);
+  },
+  async 'job and pause of a webhook'() {
+    for (const outbox of await outboxes()) {
+      const due = async (now: number) => (await outbox.take('a', now))?.attempts ?? null;
+      const fail = async (now: number, wait: number) => {
+        const job = (await outbox.take('a', now))!;
+        const again = now + wait;
+        await outbox.failed(job, { now, again, pausedUntil: again, error: 'HTTP 500', isGone: false });
+      };
+      await outbox.add(addition('a', NOON + HOUR));
+      expect(await due(NOON)).toBe(1);
+      // Also after a failure, and as long as an endpoint may ask.
+      await outbox.done((await outbox.take('a', NOON + LEASE))!, NOON + LEASE);
+      await outbox.add(addition('b', NOON + HOUR));
+      await fail(NOON + HOUR, 5 * MINUTE);
+      expect(await due(NOON)).toBe(2);
+      await fail(NOON + LEASE, HOUR);
+      expect(await due(NOON + HOUR)).toBeNull();
+      expect(await due(NOON + LEASE + HOUR)).toBe(4);
+    }
+  },
+  async 'name of an event that was added'() {
+    for (const outbox of await outboxes()) {
+      const add = async (now: number, since: number) =>
+        await outbox.add({ ...addition('up', now), once: { name: 'up', since, until: now + DAY } });
+      expect(await add(NOON + HOUR, NOON + HOUR)).toBe(0);
+      expect(await add(NOON + HOUR, NOON + HOUR)).toBeNull();
+      // A later incident, by the corrected clock.
+      expect(await add(NOON + 10 * MINUTE, NOON + 5 * MINUTE)).toBe(0);
+      expect(await add(NOON + 10 * MINUTE, NOON + 5 * MINUTE)).toBeNull();
+    }
+  },
+  async 'search for expiring keys'() {
+    const [outbox] = await outboxes();
+    let searches = 0;
+    const keys = {
+      async *read() {
+        searches++;
+        yield [];
+      },
+    };
+    const search = (now: number) => notifyExpiring(keys, outbox!, { ahead: DAY, now }, bug);
+    for (const now of [NOON + HOUR, NOON, NOON + HOUR]) await search(now);
+    expect(searches).toBe(3);
+  },
+  'outage in a webhook'() {
+    const incidents = new Incidents('gw-1', () => 0);
+    const sighting = { sight: 'store', name: 'one:80', about: { upstream: 'default', store: 'one:80' } } as const;
+    incidents.see({ ...sighting, isDown: true, at: NOON + HOUR }, null);
+    expect(incidents.see({ ...sighting, isDown: false, at: NOON }, null)!.data.duration).toBe(0);
   },
 };
 

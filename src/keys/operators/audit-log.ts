@@ -63,7 +63,7 @@ export interface AuditLog {
   append(note: AuditNote): MaybePromise<void>;
   list(query: AuditQuery): MaybePromise<AuditEntry[]>;
   forget(name: string): MaybePromise<void>;
-  /** `null` if unknown, or further away in time than `IDEMPOTENCY_LIFETIME`. `now` in Unix milliseconds. */
+  /** `null` if unknown, or not within `IDEMPOTENCY_LIFETIME` of `now` (Unix milliseconds). */
   answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
 }
 

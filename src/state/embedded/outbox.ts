@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
-import { DAY } from '../../common/time.ts';
+import { CLOCK_SKEW, DAY } from '../../common/time.ts';
+import { longestWait, MAX_PAUSE } from '../../webhooks/backoff.ts';
 import {
   type Added,
   type Addition,
   DUE_BATCH,
   type EndpointState,
+  futureCheck,
   type Job,
   LEASE,
   MAX_NAMES,
@@ -62,6 +64,14 @@ const UNRELEASED = 'an unreleased storegate has written it. Delete it: only pend
 const FIRST_DUE = `SELECT number, id, type, body, at, attempts + 1 AS attempts FROM jobs WHERE endpoint = ? AND due <= ?
   ORDER BY due, number LIMIT 1`;
 
+const MAX_ATTEMPTS = 10;
+const WAITS = Array.from(
+  { length: MAX_ATTEMPTS + 1 },
+  (_, attempts) => `WHEN ${attempts} THEN ${longestWait(attempts)}`,
+);
+const IN_FUTURE = `UPDATE jobs SET due = $now, at = min(at, $now)
+  WHERE due > $latest AND due > $latest + CASE min(attempts, ${MAX_ATTEMPTS}) ${WAITS.join(' ')} END`;
+
 /** An `EndpointState`. */
 const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint = $endpoint ORDER BY number LIMIT 1) AS oldest,
   failing AS failingSince, failures, error, delivered AS deliveredAt, paused AS pausedUntil, gone AS isGone, lost
@@ -82,7 +92,7 @@ export function openOutbox(folder: string | null): Outbox {
 }
 
 function outboxIn(db: DatabaseSync): Outbox {
-  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at >= ? AND until >= ?');
+  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at BETWEEN ? AND ? AND until >= ?');
   const remember = db.prepare(
     'INSERT INTO names (name, at, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, until = excluded.until',
   );
@@ -105,6 +115,9 @@ function outboxIn(db: DatabaseSync): Outbox {
   );
   const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
   const first = db.prepare(FIRST_DUE);
+  const isCheckDue = futureCheck();
+  const beginNow = db.prepare(IN_FUTURE);
+  const endPause = db.prepare('UPDATE endpoints SET paused = $now WHERE paused > $latest');
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
@@ -128,7 +141,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   );
 
   function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
-    if (known.get(once.name, once.since, now) !== undefined) return null;
+    if (known.get(once.name, once.since, now + CLOCK_SKEW, now) !== undefined) return null;
     forgetOld.run(now);
     // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
@@ -151,6 +164,10 @@ function outboxIn(db: DatabaseSync): Outbox {
   }
 
   function take(endpoint: string, now: number): Job | null {
+    if (isCheckDue(endpoint, now)) {
+      beginNow.run({ now, latest: now + CLOCK_SKEW });
+      endPause.run({ now, latest: now + CLOCK_SKEW + MAX_PAUSE });
+    }
     const { paused, gone, failures } = rowOf(endpoint);
     if (gone || paused > now) return null;
     const row = first.get(endpoint, now) as Row | undefined;

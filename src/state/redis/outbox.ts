@@ -1,6 +1,9 @@
+import { CLOCK_SKEW } from '../../common/time.ts';
+import { longestWait, MAX_PAUSE } from '../../webhooks/backoff.ts';
 import {
   DUE_BATCH,
   type EndpointState,
+  futureCheck,
   type Job,
   LEASE,
   MAX_NAMES,
@@ -23,6 +26,7 @@ type StoredJob = Message & { readonly at: number };
 export function outboxInRedis(redis: Connection): Outbox {
   const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
 
+  const isCheckDue = futureCheck();
   const keysFor = (endpoint: string) => [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
 
   async function settle(
@@ -35,8 +39,26 @@ export function outboxInRedis(redis: Connection): Outbox {
     await withTimeout(runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, OUTBOX_TTL, ...more]));
   }
 
+  /** Makes due what lies further in the future than its wait allows. */
+  async function beginNow(endpoint: string, now: number): Promise<void> {
+    const latest = now + CLOCK_SKEW;
+    const [later, paused] = await allWithTimeout(redis, [
+      ['zrangebyscore', due(endpoint), `(${latest}`, '+inf', 'WITHSCORES', 'LIMIT', '0', `${DUE_BATCH}`],
+      ['hget', lastResult(endpoint), 'paused'],
+    ]);
+    if (Number(paused) > latest + MAX_PAUSE) await withTimeout(redis.hset(lastResult(endpoint), 'paused', now));
+    const found = pairsIn(later as string[]);
+    if (found.length === 0) return;
+    const attempts = await withTimeout(redis.hmget(jobs(endpoint), ...found.map(([number]) => `${number}:n`)));
+    const future = found.filter(([, at], i) => Number(at) > latest + longestWait(Number(attempts[i])));
+    const members = future.flatMap(([number]) => [now, number]);
+    if (members.length > 0) await withTimeout(redis.zadd(due(endpoint), 'XX', ...members));
+  }
+
   return {
     async add({ message, endpoints, once, most, now }) {
+      const addedAt = await withTimeout(redis.hget(queuedAt, once.name));
+      if (Number(addedAt) > now + CLOCK_SKEW) await withTimeout(redis.hdel(queuedAt, once.name));
       const written: StoredJob = { ...message, at: now };
       const keys = [names, queuedAt, counter, ...endpoints.flatMap(keysFor)];
       const { name, since, until, ends = '' } = once;
@@ -44,6 +66,7 @@ export function outboxInRedis(redis: Connection): Outbox {
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
+      if (isCheckDue(endpoint, now)) await beginNow(endpoint, now);
       const keys = [due(endpoint), jobs(endpoint), lastResult(endpoint)];
       const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
         | [number: string, job: string, attempts: number, failures: number]
@@ -80,6 +103,10 @@ export function outboxInRedis(redis: Connection): Outbox {
     close: () => {},
   };
 }
+
+/** Of members and scores. */
+const pairsIn = (list: readonly string[]) =>
+  Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!] as const);
 
 const RESULT_FIELDS = ['failing', 'failures', 'error', 'delivered', 'paused', 'gone', 'lost'];
 

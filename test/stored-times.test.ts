@@ -7,20 +7,42 @@ import { keyView } from '../src/admin/view.ts';
 import { AddressSubjects, SHARED_COUNTERS, spread } from '../src/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/callers/caller-window.ts';
 import { createGuard } from '../src/callers/guard.ts';
+import { Keyring } from '../src/keys/keyring.ts';
 import { LastUseTracker } from '../src/keys/last-use-tracker.ts';
+import type { KeyStore } from '../src/keys/store.ts';
+import { admit } from '../src/limits/admission.ts';
+import { newCounters } from '../src/limits/counters.ts';
+import type { Window } from '../src/limits/limits.ts';
+import { NO_SCOPES } from '../src/limits/scopes.ts';
+import type { RequestTrace } from '../src/observe/events.ts';
+import { History } from '../src/observe/history/history.ts';
+import { ALL } from '../src/observe/history/minute.ts';
+import { Recorder } from '../src/observe/history/recorder.ts';
+import { requestsIn } from '../src/observe/history/row.ts';
+import { Peaks } from '../src/observe/peaks/peaks.ts';
+import { RepeatedRefusals } from '../src/observe/repeated-refusals.ts';
+import { RecentRequests } from '../src/observe/request-log/recent.ts';
+import { Top } from '../src/observe/top/top.ts';
+import { CountedSince } from '../src/run/counted-since.ts';
+import { ProcessHealth } from '../src/run/process-health.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { openOutbox } from '../src/state/embedded/outbox.ts';
 import { recordsInFile } from '../src/state/embedded/records.ts';
 import { outboxInRedis } from '../src/state/redis/outbox.ts';
 import { usesInRedis } from '../src/state/redis/records.ts';
+import { KeysInDoubt } from '../src/state/shared/key-cache/key-cache.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
 import { Incidents } from '../src/webhooks/incidents.ts';
 import { type Addition, LEASE, type Outbox } from '../src/webhooks/outbox.ts';
+import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
-import { DAY, HOUR, MINUTE, TestClock, window } from './support/limits.ts';
+import { MemoryKeys, TestCopy } from './support/key-cache.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
 import { redisForSuite } from './support/redis/suite.ts';
+import { requestEvent } from './support/request-event.ts';
+import { until } from './support/until.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const ADDRESS = '198.51.100.1';
@@ -228,6 +250,143 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     const sighting = { sight: 'store', name: 'one:80', about: { upstream: 'default', store: 'one:80' } } as const;
     incidents.see({ ...sighting, isDown: true, at: NOON + HOUR }, null);
     expect(incidents.see({ ...sighting, isDown: false, at: NOON }, null)!.data.duration).toBe(0);
+  },
+  'threshold of a quota'() {
+    const ends: unknown[] = [];
+    const readQuota = createQuotaDetector(DAY, ({ data }) => void ends.push(data.resets));
+    const given = limits([window(1, DAY)]);
+    for (const now of [NOON + HOUR, NOON, NOON]) {
+      const admission = admit(newCounters(given.windows), given, 1, now);
+      readQuota(
+        requestEvent({ trace: { subject: 'key:key_1', admission, cost: 1, scopes: NO_SCOPES } as RequestTrace }),
+      );
+    }
+    const ofEach = [NOON + HOUR, NOON].map((begin) => new Date(begin + DAY).toISOString());
+    expect(ends).toEqual(ofEach.flatMap((end) => [end, end]));
+  },
+  async 'minute of the history'() {
+    const clock = fastClock();
+    const history = new History();
+    const recorder = new Recorder(clock.read, (minute) => void history.add(minute));
+    recorder.observe(requestEvent());
+    clock.pass(-HOUR);
+    recorder.observe(requestEvent());
+    clock.pass(MINUTE);
+    recorder.turn();
+    const shown = await history.read(ALL, { from: NOON - DAY, to: clock.now, step: MINUTE });
+    expect(shown.map(({ start, row }) => [start, requestsIn(row)])).toEqual([[NOON, 1]]);
+  },
+  'counts of the busiest keys'() {
+    const clock = fastClock();
+    const top = new Top(clock.read);
+    top.observe(requestEvent());
+    clock.pass(-HOUR);
+    top.observe(requestEvent());
+    expect(top.counts('hour', 'requests')).toMatchObject({ since: NOON, summary: { total: 1 } });
+    clock.pass(MINUTE);
+    expect(top.counts('hour', 'requests')).toMatchObject({ since: NOON, summary: { total: 1 } });
+  },
+  'peaks of a plan'() {
+    const clock = fastClock();
+    const peaks = new Peaks(clock.read);
+    clock.pass(-HOUR);
+    expect(peaks.counts('free', []).since).toBe(NOON);
+    clock.pass(MINUTE);
+    expect(peaks.counts('free', []).since).toBe(NOON);
+  },
+  'begin of a window of a plan'() {
+    const clock = fastClock();
+    const plans = (...windows: Window[]) => ({
+      plans: new Map([['free', { name: 'free', count: 'key' as const, windows }]]),
+      ...{ escalation: null, accounts: new Map() },
+    });
+    const since = new CountedSince(plans(), clock.read);
+    since.use(plans(window(1, MINUTE)));
+    clock.pass(-HOUR);
+    expect(since.of('free', window(1, MINUTE))).toBe(NOON);
+    clock.pass(MINUTE);
+    expect(since.of('free', window(1, MINUTE))).toBe(NOON);
+  },
+  'recent request'() {
+    const clock = fastClock();
+    const recent = new RecentRequests({ bufferSize: 4, sampleRate: 1 }, { worker: null, clock: clock.read });
+    const refuse = (id: string) => recent.observe(requestEvent({ id, status: 404, code: 'not_found', duration: 0 }));
+    for (const id of ['a', 'b', 'c']) refuse(id);
+    clock.pass(-HOUR);
+    refuse('d');
+    clock.pass(MINUTE);
+    const any = { key: null, account: null, code: null, limit: 9 };
+    expect(recent.refusals(any).map(({ id, at }) => [id, at])).toEqual([
+      ['d', NOON],
+      ['c', NOON],
+    ]);
+    expect(recent.explain('c').request!.at).toBe(NOON + MINUTE);
+    expect(recent.explain('c').memory).toMatchObject({ goodSince: NOON + MINUTE, othersSince: NOON + MINUTE });
+    clock.pass(MINUTE);
+    expect(recent.explain('c').memory).toMatchObject({ goodSince: NOON + MINUTE, othersSince: NOON + MINUTE });
+  },
+  'line of repeated refusals'() {
+    const { setBack, pass } = fastMachine();
+    const lines: (number | undefined)[] = [];
+    const refusals = new RepeatedRefusals((_event, count) => void lines.push(count));
+    for (let i = 0; i < 12; i++) refusals.take(requestEvent({ status: 429, code: 'rate_limit_exceeded' }));
+    setBack();
+    return pass(2 * SECOND).then(() => {
+      expect(lines).toHaveLength(11);
+      refusals.close();
+    });
+  },
+  'begin of an outage in the status'() {
+    const { setBack, pass } = fastMachine();
+    const health = new ProcessHealth();
+    health.observe({ type: 'state.outage', policy: 'local', error: null });
+    setBack();
+    expect(health.ofState.aloneSince).toBe(NOON);
+    return pass(MINUTE).then(() => expect(health.ofState.aloneSince).toBe(NOON));
+  },
+  async 'freshness of the key cache'() {
+    const keys = new MemoryKeys();
+    const copy = new TestCopy();
+    ends.push(() => copy.close());
+    const clock = fastClock();
+    const record = keyRecord();
+    keys.put(record);
+    let updates = 0;
+    keys.onUpdate = () => void updates++;
+    copy.keep(keys, { clock: clock.read, freshnessInterval: 1 });
+    const seen = copy.open(keys, { maxAge: 2 * HOUR, clock: clock.read });
+    await until('it is fresh', () => updates > 3);
+    clock.pass(-HOUR);
+    expect(seen.find(record.hash)).toEqual(record);
+    const before = updates;
+    await until('it was updated', () => updates > before + 3);
+    expect(seen.age).toBe(0);
+  },
+  'doubt about a key in the key cache'() {
+    const monotonic = new TestClock(0);
+    const clock = fastClock();
+    const doubts = new KeysInDoubt({ clock: clock.read, monotonic: monotonic.read });
+    doubts.note('a');
+    clock.pass(-HOUR);
+    for (const one of [clock, monotonic]) one.pass(SECOND);
+    expect(doubts.isTrue('a', NOON + SECOND)).toBe(true);
+  },
+  async 'key in the keyring'() {
+    const { setBack, pass } = fastMachine();
+    let lookups = 0;
+    const find = () => {
+      lookups++;
+      return keyRecord();
+    };
+    const store = { find, hasImported: () => false, watch: () => () => {} } as unknown as KeyStore;
+    const plans = { plans: new Map(), escalation: null, accounts: new Map() };
+    const keyring = new Keyring(store, plans, { recheckAfter: 30 * SECOND });
+    await keyring.find('a');
+    setBack();
+    await pass(30 * SECOND);
+    await keyring.find('a');
+    expect(lookups).toBe(2);
+    keyring.close();
   },
 };
 

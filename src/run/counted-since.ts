@@ -1,3 +1,4 @@
+import { notFuture } from '../common/time.ts';
 import { isSameCounter } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -30,7 +31,10 @@ export class CountedSince {
   of(plan: string, window: Counter): number {
     const has = this.#plans.get(plan)?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);
     if (!has) return this.#clock();
-    return this.#begun.get(nameOf(plan, window)) ?? 0;
+    const name = nameOf(plan, window);
+    const begun = notFuture(this.#begun.get(name) ?? 0, this.#clock());
+    if (begun > 0) this.#begun.set(name, begun);
+    return begun;
   }
 }
 

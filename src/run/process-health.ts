@@ -1,3 +1,4 @@
+import { notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/stores.ts';
 import type { Event } from '../observe/events.ts';
 import type { ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
@@ -10,6 +11,7 @@ export class ProcessHealth {
   #stateTime: number | null = null;
 
   get ofState(): Pick<ProcessStatus, 'aloneSince' | 'stateTime'> {
+    if (this.#aloneSince !== null) this.#aloneSince = notFuture(this.#aloneSince, Date.now());
     return { aloneSince: this.#aloneSince, stateTime: this.#stateTime };
   }
 

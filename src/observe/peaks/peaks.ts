@@ -1,4 +1,4 @@
-import { DAY, HOUR } from '../../common/time.ts';
+import { DAY, HOUR, notFuture } from '../../common/time.ts';
 import { placeOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Event, RequestTrace } from '../events.ts';
@@ -39,7 +39,7 @@ interface Hour {
 export class Peaks {
   readonly #clock: () => number;
   readonly #budget: number;
-  readonly #begun: number;
+  #begun: number;
   #hours: Hour[] = [];
   #now: Hour;
 
@@ -60,6 +60,7 @@ export class Peaks {
 
   counts(plan: string, windows: readonly RequestedWindow[]): PeakCounts {
     const now = this.#clock();
+    this.#begun = notFuture(this.#begun, now);
     const begin = now - DAY;
     const hours = this.#hours.filter(({ start }) => start + HOUR > begin && start <= now);
     return {

@@ -1,5 +1,6 @@
 import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
+import { notFuture } from '../../common/time.ts';
 import type { Event, RequestEvent } from '../events.ts';
 import { type NewRefusals, newRefusals } from '../peers/live.ts';
 import {
@@ -9,10 +10,11 @@ import {
   type ListedRequest,
   type Memory,
   type RequestFilter,
+  type RequestView,
 } from '../peers/requests.ts';
 import { RefusalLog } from './refusals.ts';
 import { SuccessBuffer } from './ring-buffer.ts';
-import { kindsOf, listed, type Notes, reportedFaults, requestView } from './view.ts';
+import { kindsOf, listed, type Notes, type RequestLogEntry, reportedFaults, requestView } from './view.ts';
 
 export interface RecentSettings {
   /** Half for successes, half for refusals and failures. 0: none. */
@@ -87,16 +89,15 @@ export class RecentRequests {
 
   explain(id: string): Explained {
     const kept = this.#refused.find(id) ?? this.#good.find(id);
-    return { request: kept && requestView(kept, this.#worker), memory: this.#memory() };
+    return { request: kept && this.#viewOf(inOrder([kept], this.#clock())[0]!), memory: this.#memory() };
   }
 
   /** Newest first. */
   refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
-    return this.#refused
-      .newestFirst(code)
+    return inOrder(this.#refused.newestFirst(code), this.#clock())
       .filter(({ event }) => (key === null || key === event.keyId) && (account === null || account === event.account))
       .slice(0, limit)
-      .map((kept) => listed(requestView(kept, this.#worker)));
+      .map((kept) => listed(this.#viewOf(kept)));
   }
 
   get upTo(): number {
@@ -105,8 +106,12 @@ export class RecentRequests {
 
   refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals {
     const fresh = followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
-    const requests = fresh.map((kept) => listed(requestView(kept, this.#worker)));
+    const requests = inOrder(fresh, this.#clock()).map((kept) => listed(this.#viewOf(kept)));
     return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
+  }
+
+  #viewOf(kept: RequestLogEntry): RequestView {
+    return requestView(kept, this.#worker);
   }
 
   #keep(event: RequestEvent): void {
@@ -148,13 +153,26 @@ export class RecentRequests {
 
   #memory(): Memory {
     const { bufferSize, sampleRate } = this.#settings;
+    const now = this.#clock();
+    this.#goodBegan = notFuture(this.#goodBegan, now);
+    this.#refusedBegan = notFuture(this.#refusedBegan, now);
+    this.#refused.since = notFuture(this.#refused.since, now);
     return {
       requests: bufferSize,
       sample: this.#good.capacity === 0 ? 0 : sampleRate,
-      goodSince: Math.max(this.#goodBegan, this.#good.since),
+      goodSince: Math.max(this.#goodBegan, notFuture(this.#good.since, now)),
       othersSince: Math.max(this.#refusedBegan, this.#refused.since),
     };
   }
+}
+
+/** Newest first: an entry that ended after a newer one, or in the future, is from before the clock was set back. */
+function inOrder(entries: readonly RequestLogEntry[], now: number): RequestLogEntry[] {
+  let latest = now;
+  return entries.map((entry) => {
+    latest = Math.min(latest, entry.endedAt);
+    return latest === entry.endedAt ? entry : { ...entry, endedAt: latest };
+  });
 }
 
 /** Refusals get the odd one. */

@@ -50,9 +50,11 @@ export class SuccessBuffer {
     return this.#references.length;
   }
 
-  /** The end of the oldest, Unix milliseconds; 0: nothing was dropped. */
+  /** The end of the oldest, Unix milliseconds, but not after that of the newest; 0: nothing was dropped. */
   get since(): number {
-    return this.capacity === 0 || this.size < this.capacity ? 0 : this.#numbers[this.#next * NUMBERS]!;
+    if (this.capacity === 0 || this.size < this.capacity) return 0;
+    const newest = (this.#next + this.capacity - 1) % this.capacity;
+    return Math.min(this.#numbers[this.#next * NUMBERS]!, this.#numbers[newest * NUMBERS]!);
   }
 
   put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {

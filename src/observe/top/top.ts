@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../../common/time.ts';
+import { HOUR, MINUTE, notFuture, SECOND } from '../../common/time.ts';
 import type { Event, RequestEvent } from '../events.ts';
 import { FrequentItems, mergeSummaries, type Summary } from './summary.ts';
 
@@ -43,7 +43,7 @@ export interface TopCounts {
 /** Unlike labels of metrics it may name keys, because the number of counters is fixed. */
 export class Top {
   readonly #clock: () => number;
-  readonly #begun: number;
+  #begun: number;
   readonly #rankings = Object.fromEntries(TOP_BY.map((by) => [by, new Ranking(COUNTERS[by])])) as Record<
     TopBy,
     Ranking
@@ -63,6 +63,7 @@ export class Top {
 
   counts(window: TopWindow, by: TopBy): TopCounts {
     const now = this.#clock();
+    this.#begun = notFuture(this.#begun, now);
     this.#turn(now);
     return { since: Math.max(beginOf(window, now), this.#begun), summary: this.#rankings[by].summary(window, now) };
   }

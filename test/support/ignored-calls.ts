@@ -57,7 +57,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/start.ts started.checks.untilPassed',
   'state/redis/start.ts checks.untilPassed',
   'state/redis/subscriber.ts subscribe',
-  'state/shared/circuit-breakers.ts listeners.push',
+  'state/shared/circuit-breakers.ts listeners.delete',
   'state/shared/key-cache/synchronizer.ts this.#run',
   'state/shared/last-known-counters.ts loaded.set',
   'state/shared/local-counters.ts this.#inDoubt.set',

@@ -70,7 +70,7 @@ const WAITS = Array.from(
   (_, attempts) => `WHEN ${attempts} THEN ${longestWait(attempts)}`,
 );
 const IN_FUTURE = `UPDATE jobs SET due = $now, at = min(at, $now)
-  WHERE due > $latest AND due > $latest + CASE min(attempts, ${MAX_ATTEMPTS}) ${WAITS.join(' ')} END`;
+  WHERE endpoint = $endpoint AND due > $latest AND due > $latest + CASE min(attempts, ${MAX_ATTEMPTS}) ${WAITS.join(' ')} END`;
 
 /** An `EndpointState`. */
 const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint = $endpoint ORDER BY number LIMIT 1) AS oldest,
@@ -115,9 +115,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   );
   const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
   const first = db.prepare(FIRST_DUE);
-  const isCheckDue = futureCheck();
-  const beginNow = db.prepare(IN_FUTURE);
-  const endPause = db.prepare('UPDATE endpoints SET paused = $now WHERE paused > $latest');
+  const beginNow = beginningNow(db);
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
@@ -164,10 +162,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   }
 
   function take(endpoint: string, now: number): Job | null {
-    if (isCheckDue(endpoint, now)) {
-      beginNow.run({ now, latest: now + CLOCK_SKEW });
-      endPause.run({ now, latest: now + CLOCK_SKEW + MAX_PAUSE });
-    }
+    beginNow(endpoint, now);
     const { paused, gone, failures } = rowOf(endpoint);
     if (gone || paused > now) return null;
     const row = first.get(endpoint, now) as Row | undefined;
@@ -218,6 +213,19 @@ function outboxIn(db: DatabaseSync): Outbox {
         return true;
       }),
     close: () => db.close(),
+  };
+}
+
+/** Makes due what lies further in the future than its wait allows. */
+function beginningNow(db: DatabaseSync): (endpoint: string, now: number) => void {
+  const isDue = futureCheck();
+  const beginNow = db.prepare(IN_FUTURE);
+  const endPauses = db.prepare('UPDATE endpoints SET paused = $now WHERE paused > $latest');
+  return (endpoint, now) => {
+    if (!isDue(endpoint, now)) return;
+    const latest = now + CLOCK_SKEW;
+    beginNow.run({ endpoint, now, latest });
+    endPauses.run({ now, latest: latest + MAX_PAUSE });
   };
 }
 

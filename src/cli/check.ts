@@ -30,8 +30,7 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
-  const left = await unmigratedNote(config);
-  if (left !== null) note(left);
+  (await redisNotes(config)).forEach(note);
   await print(
     terminal,
     options,
@@ -123,15 +122,18 @@ function workerNotes({ workers, plans: { plans, concurrencies = new Map() } }: C
   );
 }
 
-/** Calls Redis only if the data folder has keys. An outage of Redis is not a mistake in the files. */
-async function unmigratedNote(config: Config): Promise<string | null> {
-  if (config.redis === null || peekKeys(config.data, 1).count === 0) return null;
+/** An outage of Redis is not a mistake in the files. */
+async function redisNotes(config: Config): Promise<string[]> {
+  if (config.redis === null) return [];
+  const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
-    const unmigratedKeys = await withKeys(config, (keys) => findUnmigratedKeys(config, keys));
-    return unmigratedKeys && unmigratedKeysText(unmigratedKeys);
+    const { warningsAbout } = await import('../state/redis/start.ts');
+    const warnings = await warningsAbout(config.redis);
+    const unmigratedKeys = hasKeys ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys)) : null;
+    return unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
   } catch (error) {
     if (!(error instanceof RedisError || error instanceof Outage)) throw error;
     const reason = error instanceof Outage ? 'Redis does not respond' : error.message;
-    return `${config.data} has keys that may be missing in Redis: ${reason}`;
+    return [hasKeys ? `${config.data} has keys that may be missing in Redis: ${reason}` : reason];
   }
 }

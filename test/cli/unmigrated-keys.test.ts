@@ -1,11 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { recommendedUser } from '../support/redis/user.ts';
 import { storegate } from '../support/storegate.ts';
 import { movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
@@ -86,4 +87,18 @@ test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(code).toBe(0);
   expect(err).toMatch(/has keys that may be missing in Redis: cannot use Redis at 127\.0\.0\.1:1/);
   expect(err).not.toContain(PASSWORD);
+});
+
+test('check notes what Redis lacks, and why it cannot be checked', async () => {
+  const ready = jest.spyOn(console, 'warn').mockReturnValue();
+  const notesFor = async (url: string) => {
+    const { code, err } = await commandLine(folder.path)(['check'], { env: { ...env(), REDIS_URL: url } });
+    expect(code).toBe(0);
+    return err;
+  };
+  expect(await notesFor(await recommendedUser(redis))).toBe('');
+  expect(await notesFor(await recommendedUser(redis, '-info'))).toMatch(/^note: Redis does not report .* \+info\n$/);
+  expect(await notesFor(await recommendedUser(redis, '-evalsha'))).toMatch(/^note: the Redis user lacks a permission/);
+  expect(await notesFor('redis://127.0.0.1:1')).toMatch(/^note: cannot use Redis at 127\.0\.0\.1:1/);
+  ready.mockRestore();
 });

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Cluster } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
@@ -9,6 +9,7 @@ import { TestClock } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, comeUpEmpty, startCluster, untilReplicated } from '../support/redis/topologies.ts';
+import { recommendedUser } from '../support/redis/user.ts';
 import { until } from '../support/until.ts';
 
 const stops: (() => unknown)[] = [];
@@ -94,4 +95,21 @@ test('data that stays unknown for half a minute is the data from then on', async
   expect(await data.lookUp(`{${LAST}}`)).toBeNull();
   await data.confirm();
   expect(lost).toBe(1);
+});
+
+test('a Cluster that does not report the id of its data makes no key unknown', async () => {
+  const warn = jest.spyOn(console, 'warn').mockReturnValue();
+  stops.push(() => warn.mockRestore());
+  const set = await open();
+  const [url] = await Promise.all(set.masters.map((master) => recommendedUser(master, '+cluster', '-info', '+role')));
+  const redis = (await connect({ ...DEFAULTS, ...settingsOf(set), url: url! })) as Cluster;
+  stops.push(() => disconnect(redis));
+  const data = clusterData(redis, () => {});
+  await data.learn();
+  await expect(data.lookUp(`sg:{${LAST}}`)).rejects.toThrow('Redis does not report');
+  await expect(data.confirm()).rejects.toThrow('Redis does not report');
+  expect(await data.warnings()).toEqual([expect.stringContaining('+info')]);
+  await Promise.all(set.masters.map(({ admin }) => admin.acl('SETUSER', 'gateway', '+info')));
+  expect(await data.lookUp(`sg:{${LAST}}`)).toBeNull();
+  expect(await data.warnings()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
@@ -10,6 +10,7 @@ import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
+import { recommendedUser } from '../support/redis/user.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
@@ -122,10 +123,45 @@ describe('a mark of the data', () => {
     await server.admin.call('REPLICAOF', 'NO', 'ONE');
     expect(await mark.lookUp('sg:none')).toBeNull();
   });
+});
 
-  test('needs no right to ROLE', async () => {
-    await server.admin.acl('SETUSER', 'default', '-role');
+const UNKNOWN_ROLE = 'Redis does not report whether it is a master';
+
+describe.each([
+  ['the rights that the manual lists', [], true],
+  ['the right to ROLE in place of INFO', ['-info', '+role'], true],
+  ['the right to a part of INFO', ['-info', '+info|replication'], true],
+  ['no right to INFO and ROLE', ['-info'], false],
+])('for a user with %s', (_rights, changes, isKnown) => {
+  let mark: DataCheck;
+  beforeEach(async () => {
+    // The client reports that it cannot ask INFO.
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
+    stops.push(() => warn.mockRestore());
+    const redis = (await connect({ ...DEFAULTS, url: await recommendedUser(server, ...changes) })) as Redis;
+    stops.push(() => disconnect(redis));
+    mark = dataMark(redis, () => {});
     await mark.learn();
-    expect(await mark.lookUp('sg:none')).toBeNull();
+  });
+
+  test('a demoted master makes no key unknown', async () => {
+    await server.admin.set('sg:some', 'text');
+    await server.admin.call('REPLICAOF', '127.0.0.1', '1');
+    const reason = isKnown ? 'Redis is a replica' : UNKNOWN_ROLE;
+    for (let i = 0; i < 30; i++) await expect(mark.lookUp('sg:none')).rejects.toThrow(reason);
+    await expect(mark.confirm()).rejects.toThrow(reason);
+    expect(await mark.lookUp('sg:some')).toBe('text');
+  });
+
+  test(`a master makes ${isKnown ? 'a key' : 'no key'} unknown`, async () => {
+    const looked = mark.lookUp('sg:none').catch((error: Error) => error.message);
+    expect(await looked).toEqual(isKnown ? null : expect.stringContaining(UNKNOWN_ROLE));
+  });
+
+  test(`a start ${isKnown ? 'does not warn' : 'warns'}`, async () => {
+    const gateway = await openShared({ url: await recommendedUser(server, ...changes) });
+    stops.push(() => gateway.close());
+    const warnings = gateway.events.flatMap((event) => (event.type === 'state.warning' ? [event.warning] : []));
+    expect(warnings).toEqual(isKnown ? [] : [expect.stringContaining(UNKNOWN_ROLE)]);
   });
 });

@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { RedisError } from '../../src/state/redis/error.ts';
+import { CHANNEL } from '../../src/state/redis/key-names.ts';
+import { keyChanged } from '../../src/state/redis/subscriber.ts';
 import { freePort } from '../support/free-port.ts';
 import { allKeys } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { recommendedUser } from '../support/redis/user.ts';
 import { until } from '../support/until.ts';
 
 const PASSWORD = `p${Math.random()}`;
@@ -110,14 +113,24 @@ test('a second connection that Redis does not take is not tried for ever', async
 });
 
 test('a user with the rights that the manual lists is enough', async () => {
-  const rights = '-@all +@read +@write +@scripting +@pubsub +@connection -@dangerous +info +time';
-  await server.admin.acl('SETUSER', 'gateway', 'reset', 'on', `>${PASSWORD}`, '~sg:*', '&sg:*', ...rights.split(' '));
-  gateway = await openShared({ url: `redis://gateway:${PASSWORD}@127.0.0.1:${server.port}` });
+  gateway = await openShared({ url: await recommendedUser(server) });
   const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
   expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe('admitted');
   await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await allKeys(gateway.keys)).toEqual([]);
+});
+
+test('a start makes no other gateway read its keys again', async () => {
+  gateway = await openShared({ url: server.url });
+  const heard: (string | undefined)[] = [];
+  const stop = gateway.keys.watch((hash) => void heard.push(hash));
+  const other = await openShared({ url: server.url });
+  await other.close();
+  await server.admin.publish(CHANNEL, keyChanged('last'));
+  await until('the gateway has heard the last message', () => heard.includes('last'));
+  expect(heard).toEqual(['last']);
+  stop();
 });
 
 test('an eviction policy that may drop bans is warned about by name', async () => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
-import { isPermissionError } from './error.ts';
+import type { Connection } from './client.ts';
+import { isReplyError } from './error.ts';
 import { keyOf } from './key-names.ts';
 import { lookedUp } from './replies.ts';
 
@@ -22,7 +23,19 @@ export interface DataCheck {
   readonly lookUp: LookUp;
   /** Throws CountersError if Redis may have lost its data. */
   confirm(): Promise<void>;
+  /** Reasons why nothing can be confirmed, whatever Redis has. */
+  warnings(): Promise<string[]>;
 }
+
+export function dataCheckOf(redis: Connection, lost: () => void): DataCheck {
+  return redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);
+}
+
+const NOT_REPORTED =
+  'Redis does not report whether it is a master: keys that it does not have are answered 503. Give its user +info';
+
+/** INFO first, because the recommended rights include it; some services allow ROLE only. */
+const ROLE_COMMANDS = [['info', 'replication'], ['role']];
 
 /**
  * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
@@ -42,21 +55,25 @@ export function dataMark(redis: Redis, lost: () => void, clock = () => performan
   }
 
   async function read(name: string) {
-    // One connection, so that the same Redis replies to both.
-    const [texts, role] = (await redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
-    const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
-    if (failure) throw failure;
-    const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
-    const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
-    return {
-      text: await lookedUp(redis, text),
-      mark: await lookedUp(redis, mark),
-      isMaster: roleName === null || roleName === 'master',
-    };
+    let text: string | null = null;
+    let mark: string | null = null;
+    let role: string | null = null;
+    for (const command of ROLE_COMMANDS) {
+      // One connection, so that the same Redis replies to both.
+      const commands = [['mget', name, keyOf.dataMark], command];
+      const [texts, report] = (await redis.pipeline(commands).exec()) ?? [];
+      if (texts?.[0]) throw texts[0];
+      const found = Array.isArray(texts?.[1]) ? texts[1] : [];
+      text = await lookedUp(redis, found[0]);
+      mark = await lookedUp(redis, found[1]);
+      role = roleIn(reported(report));
+      if (role !== null) break;
+    }
+    return { text, mark, role };
   }
 
-  async function check(mark: string | null, isMaster: boolean): Promise<void> {
-    rejectReplica(isMaster);
+  async function check(mark: string | null, role: string | null): Promise<void> {
+    rejectUnlessMaster(role);
     if (mark !== null && mark === known) {
       missingSince = null;
       return;
@@ -71,13 +88,17 @@ export function dataMark(redis: Redis, lost: () => void, clock = () => performan
   return {
     learn,
     async lookUp(name) {
-      const { text, mark, isMaster } = await read(name);
-      if (text === null) await check(mark, isMaster);
+      const { text, mark, role } = await read(name);
+      if (text === null) await check(mark, role);
       return text;
     },
     async confirm() {
-      const { mark, isMaster } = await read(keyOf.dataMark);
-      await check(mark, isMaster);
+      const { mark, role } = await read(keyOf.dataMark);
+      await check(mark, role);
+    },
+    async warnings() {
+      const { role } = await read(keyOf.dataMark);
+      return role === null ? [NOT_REPORTED] : [];
     },
   };
 }
@@ -92,29 +113,26 @@ export function clusterData(redis: Cluster, lost: () => void, clock = () => perf
   const unknownSince = new Map<string, number>();
 
   async function learn(): Promise<void> {
-    for (const { id } of await masters()) known.add(id);
+    for (const { id } of await masters()) if (id !== null) known.add(id);
   }
 
   async function masters(): Promise<ShardData[]> {
-    const asked = redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
-    return await Promise.all(asked).catch((error: unknown) => {
-      if (isPermissionError(error)) return [];
-      throw error;
-    });
+    const asked = redis.nodes('master').map((node) => node.info('replication').catch(nullIfRefused));
+    return (await Promise.all(asked)).map(dataOf);
   }
 
   /** Throws CountersError until an unknown id was unknown for `LOST_AFTER`. */
-  async function check({ isMaster, id, before }: ShardData): Promise<void> {
-    rejectReplica(isMaster);
+  async function check({ role, id, before }: ShardData): Promise<void> {
+    rejectUnlessMaster(id === null ? null : role);
     if (known.size === 0) await learn();
-    if (!known.has(id) && !known.has(before)) {
-      const since = unknownSince.get(id) ?? clock();
-      unknownSince.set(id, since);
+    if (!known.has(id!) && !known.has(before ?? '')) {
+      const since = unknownSince.get(id!) ?? clock();
+      unknownSince.set(id!, since);
       rejectMissing(clock() - since);
       lost();
     }
-    known.add(id);
-    unknownSince.delete(id);
+    known.add(id!);
+    unknownSince.delete(id!);
   }
 
   return {
@@ -123,31 +141,50 @@ export function clusterData(redis: Cluster, lost: () => void, clock = () => perf
       const text = await lookedUp(redis, redis.get(name));
       if (text !== null) return text;
       // One connection, so that the same master replies to both.
-      const [again, replication] = (await redis.pipeline().get(name).info('replication').exec()) ?? [];
+      const [again, report] = (await redis.pipeline().get(name).info('replication').exec()) ?? [];
       const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
       if (failure !== null) throw failure;
       const found = await lookedUp(redis, again?.[1] ?? null);
-      if (found === null && !isPermissionError(replication?.[0])) {
-        if (replication?.[0]) throw replication[0];
-        await check(dataOf(replication?.[1]));
-      }
+      if (found === null) await check(dataOf(reported(report)));
       return found;
     },
     async confirm() {
       for (const data of await masters()) await check(data);
     },
+    async warnings() {
+      return (await masters()).some(({ id }) => id === null) ? [NOT_REPORTED] : [];
+    },
   };
 }
 
+/** `null`: not reported. */
 interface ShardData {
-  readonly isMaster: boolean;
-  readonly id: string;
-  readonly before: string;
+  readonly role: string | null;
+  readonly id: string | null;
+  readonly before: string | null;
 }
 
 function dataOf(info: unknown): ShardData {
-  const field = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(String(info))?.[1] ?? '';
-  return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
+  return { role: roleIn(info), id: fieldIn(info, 'master_replid'), before: fieldIn(info, 'master_replid2') };
+}
+
+/** `report`: the reply to INFO or ROLE. */
+function roleIn(report: unknown): string | null {
+  return Array.isArray(report) ? String(report[0]) : fieldIn(report, 'role');
+}
+
+function fieldIn(info: unknown, name: string): string | null {
+  return new RegExp(`^${name}:(\\w+)`, 'm').exec(String(info))?.[1] ?? null;
+}
+
+/** `null` if Redis refuses the command. Throws any other error. */
+function reported([error, report]: readonly [Error | null, unknown] = [null, null]): unknown {
+  return error === null ? report : nullIfRefused(error);
+}
+
+function nullIfRefused(error: unknown): null {
+  if (isReplyError(error)) return null;
+  throw error;
 }
 
 /** The slot is migrating, and the first look-up was redirected to the new master. */
@@ -155,8 +192,10 @@ function isMigrating(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('ASK ');
 }
 
-function rejectReplica(isMaster: boolean): void {
-  if (!isMaster) throw new CountersError('Redis is a replica: it may not have the newest keys');
+/** A Redis that does not report its role may be a replica. */
+function rejectUnlessMaster(role: string | null): void {
+  if (role === null) throw new CountersError(NOT_REPORTED);
+  if (role !== 'master') throw new CountersError('Redis is a replica: it may not have the newest keys');
 }
 
 function rejectMissing(duration: number): void {

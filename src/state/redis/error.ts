@@ -25,9 +25,9 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Whether the Redis user lacks the right to a command. */
-export function isPermissionError(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOPERM');
+/** Whether Redis refuses a command: the user lacks the right to it, or the service does not have it. */
+export function isReplyError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
 }
 
 const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;

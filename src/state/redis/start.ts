@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { Cluster } from 'ioredis';
 import { MINUTE } from '../../common/time.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { mastersOf } from './bulk.ts';
-import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
-import { clusterData, dataMark } from './data-checks.ts';
-import { isPermissionError, messages, RedisError } from './error.ts';
+import {
+  type Connection,
+  connect,
+  disconnect,
+  onDisconnect,
+  openConnection,
+  START_TIMEOUT,
+  untilReady,
+} from './client.ts';
+import { type DataCheck, dataCheckOf } from './data-checks.ts';
+import { isReplyError, messages, RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { joinGateways } from './peers.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { createBus, createSubscriber } from './subscriber.ts';
+import { createBus, createSubscriber, subjectChanged } from './subscriber.ts';
 
 /** The first version whose scripts may write after reading the clock, and replicate effects. */
 const MIN_VERSION = '6.2';
@@ -69,16 +76,19 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
   const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
-  const data = redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);
+  const data = dataCheckOf(redis, lost);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
   async function check(patience: number): Promise<void> {
     await untilReady(redis, settings, patience);
-    const warnings = await checkRedis(redis);
+    const warnings = await checkRedis(redis, data);
     await bus.begun(patience);
     await data.learn();
     await gateways?.announce();
-    if (!isWorker && !checks.isStopped) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
+    if (!isWorker && !checks.isStopped) {
+      const look = () => warningsOf(redis, data);
+      stopReporting = reportWarnings(warnings, look, observe, lookAgain);
+    }
   }
   const checks = startChecks(check, isWorker ? () => {} : observe);
   return {
@@ -147,39 +157,42 @@ export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards
 }
 
 /** Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error. */
-export async function checkRedis(redis: Connection): Promise<string[]> {
-  const infos = await infosOf(redis);
-  for (const info of infos) checkVersion(info);
+export async function checkRedis(redis: Connection, data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
+  for (const info of await infosOf(redis)) checkVersion(info);
   await tryScript(redis);
-  return warningsIn(infos);
+  return warningsOf(redis, data);
 }
 
-/** Reports `warnings`, and each new one. Returns a function that stops it. */
-function reportWarnings(redis: Connection, warnings: readonly string[], observe: Observe, every = WARNING_INTERVAL) {
+async function warningsOf(redis: Connection, data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
+  const evictions = (await infosOf(redis)).flatMap(evictionWarning);
+  return [...new Set([...evictions, ...(await data.warnings())])];
+}
+
+/** Reports the first warnings, and each new one of `look`. Returns a function that stops it. */
+function reportWarnings(
+  first: readonly string[],
+  look: () => Promise<string[]>,
+  observe: Observe,
+  every = WARNING_INTERVAL,
+) {
   let known: readonly string[] = [];
   const report = (found: readonly string[]) => {
     for (const warning of found) if (!known.includes(warning)) observe({ type: 'state.warning', warning });
     known = found;
   };
-  report(warnings);
-  const look = async () => report(warningsIn(await infosOf(redis)));
+  report(first);
   // During an outage, requests report it.
-  const timer = setInterval(() => look().catch(() => {}), every).unref();
+  const timer = setInterval(() => look().then(report, () => {}), every).unref();
   return () => clearInterval(timer);
 }
 
+/** Empty for a user without the right to INFO. */
 function infosOf(redis: Connection): Promise<string[]> {
-  return Promise.all(mastersOf(redis).map((node) => node.info().catch(unavailableInfo)));
-}
-
-function warningsIn(infos: readonly string[]): string[] {
-  return [...new Set(infos.flatMap(evictionWarning))];
-}
-
-/** A user without the right to INFO gets no warnings. `tryScript` still checks permissions. */
-function unavailableInfo(error: unknown): string {
-  if (isPermissionError(error)) return '';
-  throw error;
+  const empty = (error: unknown) => {
+    if (isReplyError(error)) return '';
+    throw error;
+  };
+  return Promise.all(mastersOf(redis).map((node) => node.info().catch(empty)));
 }
 
 function checkVersion(info: string): void {
@@ -201,8 +214,25 @@ function evictionWarning(info: string): string[] {
 /** Uses the permissions and key names that requests need. */
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
-  await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, '']);
+  // A subject that no gateway has: another message could make all gateways read their keys again.
+  const message = subjectChanged(name);
+  await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, message]);
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
+}
+
+/** Warnings of a Redis that no gateway of this process uses. Throws RedisError. */
+export async function warningsAbout(settings: RedisSettings): Promise<string[]> {
+  const redis = await connect(settings);
+  try {
+    return await checkRedis(
+      redis,
+      dataCheckOf(redis, () => {}),
+    );
+  } catch (error) {
+    throw unusable(error);
+  } finally {
+    disconnect(redis);
+  }
 }
 
 /** The reason why a check failed. */

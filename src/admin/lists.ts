@@ -15,16 +15,7 @@ export function limitOf(query: Query): number {
   return query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
 }
 
-/** `next`: the cursor of the next page; `null`: the last page. */
-export function page(names: readonly string[], query: Query) {
-  const { after } = query;
-  const start = after === undefined ? 0 : names.indexOf(after) + 1;
-  if (after !== undefined && start === 0) throw unknownPage();
-  const end = start + limitOf(query);
-  return { items: names.slice(start, end), next: end < names.length ? names[end - 1]! : null };
-}
-
-const unknownPage = () =>
+export const unknownPage = () =>
   new AdminError('invalid_value', '`after` names nothing in this list: use the `next` of the page before.');
 
 /** Oldest first, including revoked keys. */
@@ -40,7 +31,7 @@ export async function keyPage(context: Context, query: Query, now: number) {
 }
 
 async function pageOf({ keys }: Context, query: Query, now: number) {
-  const { account, find, after: afterId, sort = 'created' } = query;
+  const { account, plan, find, after: afterId, sort = 'created' } = query;
   const limit = limitOf(query);
   const fits = fitting(query, now);
   const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
@@ -50,7 +41,7 @@ async function pageOf({ keys }: Context, query: Query, now: number) {
   const first = meant && !after && fits(meant) ? [meant] : [];
   const items: KeyRecord[] = [];
   let last: string | null = null;
-  for await (const part of keys.read({ account, after, newestFirst: sort === '-created' })) {
+  for await (const part of keys.read({ account, plan, after, newestFirst: sort === '-created' })) {
     for (const record of part) {
       if (record.id !== meant?.id && fits(record)) {
         if (items.length === limit) return { items: [...first, ...items], next: last };

@@ -4,6 +4,7 @@ import type { AuditNote } from './operators/audit-log.ts';
 
 export interface KeyQuery {
   readonly account?: string | undefined;
+  readonly plan?: string | undefined;
   readonly newestFirst?: boolean;
   readonly after?: Pick<KeyRecord, 'id' | 'createdAt'> | undefined;
 }
@@ -24,6 +25,14 @@ export interface KeyStore {
    * be empty.
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
+  /** Like `read`, for keys of these accounts, account by account or by creation. */
+  readAccounts(accounts: readonly string[]): AsyncIterable<readonly KeyRecord[]>;
+  /** Like `read`, for keys that are not revoked and expire after `from`, at most at `until`: Unix milliseconds. */
+  readExpiring(from: number, until: number): AsyncIterable<readonly KeyRecord[]>;
+  /** At most `limit` names of accounts with keys, sorted, after this name. */
+  accounts(after: string, limit: number): MaybePromise<readonly string[]>;
+  /** Numbers of keys that are not revoked, by plan. */
+  countKeys(plans: readonly string[]): MaybePromise<ReadonlyMap<string, number>>;
   /** Cheap for any number of keys. */
   isEmpty(): MaybePromise<boolean>;
   /** Throws IdempotencyConflict first, and KeyTaken if another key has the id or the hash. */
@@ -44,13 +53,9 @@ export interface KeyStore {
   watch(changed: (hash?: string) => void): () => void;
 }
 
-/** Keys by plan, without revoked ones. */
-export async function countKeys(keys: Pick<KeyStore, 'read'>): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  for await (const batch of keys.read()) {
-    for (const { plan, revokedAt } of batch) if (revokedAt === null) counts.set(plan, (counts.get(plan) ?? 0) + 1);
-  }
-  return counts;
+/** Whether a key is in the result of `readExpiring`. */
+export function isExpiring({ expiresAt, revokedAt }: KeyRecord, from: number, until: number): boolean {
+  return expiresAt !== null && revokedAt === null && expiresAt > from && expiresAt <= until;
 }
 
 /** Time in Unix milliseconds. */

@@ -16,7 +16,7 @@ import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { Outage } from '../errors/outage.ts';
-import { countKeys, type KeyStore } from '../keys/store.ts';
+import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
@@ -171,12 +171,18 @@ export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operation
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
   const lost = [...before.keys()].filter((plan) => !plans.has(plan));
   if (lost.length === 0) return;
-  const counts = await countKeys(keys);
-  const used = lost.flatMap((plan) => {
-    const count = counts.get(plan) ?? 0;
-    return count === 0 ? [] : [`plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`];
-  });
+  const used: string[] = [];
+  for (const [plan, count] of await keys.countKeys(lost)) {
+    // The count may include a change that was interrupted.
+    if (count === 0 || !(await hasKeyInUse(keys, plan))) continue;
+    used.push(`plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`);
+  }
   if (used.length > 0) throw new ReloadRefused(used);
+}
+
+async function hasKeyInUse(keys: KeyStore, plan: string): Promise<boolean> {
+  for await (const batch of keys.read({ plan })) if (batch.some(({ revokedAt }) => revokedAt === null)) return true;
+  return false;
 }
 
 const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });

@@ -6,9 +6,9 @@ import type { Outbox } from './outbox.ts';
 
 const MARK = 'expiring';
 
-/** Scans all keys once an hour, in parts and on one gateway. `ahead`: milliseconds. */
+/** Once an hour, on one gateway. `ahead`: milliseconds. */
 export async function notifyExpiring(
-  keys: Pick<KeyStore, 'read'>,
+  keys: Pick<KeyStore, 'readExpiring'>,
   outbox: Outbox,
   { ahead, now }: { readonly ahead: number; readonly now: number },
   add: (event: WebhookEvent) => Promise<void>,
@@ -16,11 +16,10 @@ export async function notifyExpiring(
   const before = await outbox.mark(MARK);
   if (before !== null && before <= now && now < before + HOUR) return;
   if (!(await outbox.move(MARK, before, now))) return;
-  for await (const part of keys.read()) {
-    for (const { id, account, plan, expiresAt, revokedAt } of part) {
-      if (expiresAt === null || revokedAt !== null || expiresAt <= now || expiresAt > now + ahead) continue;
-      const data = { key: id, account, plan, expires: timeOf(expiresAt) };
-      await add(uniqueEvent('key.expiring', now, `${id} ${expiresAt}`, expiresAt + DAY, data));
+  for await (const part of keys.readExpiring(now, now + ahead)) {
+    for (const { id, account, plan, expiresAt } of part) {
+      const data = { key: id, account, plan, expires: timeOf(expiresAt!) };
+      await add(uniqueEvent('key.expiring', now, `${id} ${expiresAt}`, expiresAt! + DAY, data));
     }
     await setImmediate();
   }

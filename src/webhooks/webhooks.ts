@@ -34,7 +34,7 @@ export interface WebhooksOptions {
   readonly outbox: Outbox;
   /** Used while the shared outbox is down; `null`: they are the same. Closed by its owner. */
   readonly localOutbox: Outbox | null;
-  readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
+  readonly keys: Pick<KeyStore, 'get' | 'readExpiring' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
   /** Unix milliseconds. */
   readonly clock: () => number;

@@ -166,6 +166,24 @@ describe('accounts', () => {
     expect((await admin('GET', '/accounts/acme/keys')).body.keys).toHaveLength(1);
     expect((await admin('GET', '/accounts/unknown')).status).toBe(404);
   });
+
+  test('are listed in pages', async () => {
+    for (const account of ['c', 'a', 'd', 'b', 'a']) await create({ account });
+    const pages: string[][] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const { body }: { body: { accounts: { account: string }[]; next: string | null } } = await admin(
+        'GET',
+        `/accounts?limit=2${next && `&after=${next}`}`,
+      );
+      pages.push(body.accounts.map(({ account }) => account));
+      next = body.next;
+    }
+    expect(pages).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    expect((await admin('GET', '/accounts?after=nowhere')).status).toBe(400);
+  });
 });
 
 describe('plans', () => {

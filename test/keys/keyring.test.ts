@@ -49,7 +49,10 @@ class RemoteStore implements KeyStore {
   get = async () => null;
   findMany = async () => [];
   async *read() {}
-  list = async () => [];
+  async *readAccounts() {}
+  async *readExpiring() {}
+  accounts = async () => [];
+  countKeys = async () => new Map();
   isEmpty = async () => true;
   add = async () => {};
   addMany = async () => {};

@@ -111,6 +111,87 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     });
   });
 
+  describe('answers for', () => {
+    const idsIn = async (pages: AsyncIterable<readonly KeyRecord[]>) =>
+      (await Array.fromAsync(pages)).flat().map(({ id }) => id);
+    let all: KeyRecord[];
+    beforeEach(async () => {
+      all = Array.from({ length: 1_300 }, (_, i) =>
+        keyRecord({
+          account: `a${String(i % 7).padStart(2, '0')}`,
+          plan: i % 13 === 0 ? 'pro' : 'free',
+          createdAt: 1_000 + (i >> 3),
+          expiresAt: i % 2 === 0 ? null : 10_000 + i,
+          revokedAt: i % 5 === 0 ? 2_000 : null,
+        }),
+      );
+      for (const from of [0, 650]) await keys.addMany(all.slice(from, from + 650), note());
+    });
+
+    test('a plan: its keys, also after any key and of one account, and how many are not revoked', async () => {
+      const listed = await allKeys(other.keys);
+      const ofPro = listed.filter(({ plan }) => plan === 'pro');
+      expect(await idsIn(other.keys.read({ plan: 'pro' }))).toEqual(ofPro.map(({ id }) => id));
+      for (const at of [0, 5, 700, 1_299]) {
+        const after = listed[at]!;
+        const later = listed.slice(at + 1).filter(({ plan }) => plan === 'pro');
+        expect(await idsIn(other.keys.read({ plan: 'pro', after }))).toEqual(later.map(({ id }) => id));
+        const earlier = listed.slice(0, at).filter(({ plan, account }) => plan === 'free' && account === 'a03');
+        const query = { plan: 'free', account: 'a03', after, newestFirst: true };
+        expect(await idsIn(other.keys.read(query))).toEqual(earlier.map(({ id }) => id).reverse());
+      }
+      const inUse = (plan: string) => all.filter((key) => key.plan === plan && key.revokedAt === null).length;
+      expect(await other.keys.countKeys(['pro', 'none', 'free'])).toEqual(
+        new Map([
+          ['pro', inUse('pro')],
+          ['none', 0],
+          ['free', inUse('free')],
+        ]),
+      );
+    });
+
+    test('accounts: their names, and their keys', async () => {
+      const names = ['a00', 'a01', 'a02', 'a03', 'a04', 'a05', 'a06'];
+      expect(await other.keys.accounts('', 100)).toEqual(names);
+      expect(await other.keys.accounts('a01', 3)).toEqual(names.slice(2, 5));
+      expect(await other.keys.accounts('a0', 1)).toEqual(['a00']);
+      expect(await other.keys.accounts('a06', 1)).toEqual([]);
+      const found = await idsIn(other.keys.readAccounts(['a02', 'none', 'a05']));
+      const expected = all.filter(({ account }) => account === 'a02' || account === 'a05').map(({ id }) => id);
+      expect(found.sort()).toEqual(expected.sort());
+    });
+
+    test('keys that expire in a time', async () => {
+      const expected = all.filter(({ expiresAt, revokedAt }) => {
+        return revokedAt === null && expiresAt !== null && expiresAt > 10_101 && expiresAt <= 11_201;
+      });
+      expect((await idsIn(other.keys.readExpiring(10_101, 11_201))).sort()).toEqual(
+        expected.map(({ id }) => id).sort(),
+      );
+      expect(await idsIn(other.keys.readExpiring(0, 10_000))).toEqual([]);
+    });
+
+    test('changed keys', async () => {
+      const [one, two, three] = all.filter((key) => key.plan === 'pro' && key.revokedAt === null);
+      const free = all.filter((key) => key.plan === 'free' && key.revokedAt === null).length;
+      const pro = (await other.keys.countKeys(['pro'])).get('pro')!;
+      await keys.replace(changed(one!, { plan: 'free', expiresAt: 99_000 }), note());
+      await keys.replace(changed(two!, { revokedAt: 5_000 }), note());
+      await keys.replace(changed(three!, { hash: 'another', plan: 'new', expiresAt: 99_001 }), note());
+      expect(await other.keys.countKeys(['pro', 'free', 'new'])).toEqual(
+        new Map([
+          ['pro', pro - 3],
+          ['free', free + 1],
+          ['new', 1],
+        ]),
+      );
+      expect(await idsIn(other.keys.read({ plan: 'new' }))).toEqual([three!.id]);
+      expect(await idsIn(other.keys.read({ plan: 'pro' }))).not.toContain(one!.id);
+      expect(await idsIn(other.keys.read({ plan: 'pro' }))).toContain(two!.id);
+      expect((await idsIn(other.keys.readExpiring(98_000, 99_001))).sort()).toEqual([one!.id, three!.id].sort());
+    });
+  });
+
   test('is empty until the first key', async () => {
     expect(await keys.isEmpty()).toBe(true);
     await added();

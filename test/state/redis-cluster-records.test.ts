@@ -3,6 +3,7 @@ import { KEPT } from '../support/audit.ts';
 import { openRecords } from '../support/redis/records.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
+import { keepsThePromisesOfKeyStore } from './keystore-contract.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
 
 describe('in a Redis Cluster', () => {
@@ -19,8 +20,18 @@ describe('in a Redis Cluster', () => {
     await set.stop();
   });
 
-  keepsThePromisesOfRecords(async (audit = KEPT) => {
+  async function open(audit = KEPT) {
     await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
     return { one: gateways[0]!.records(audit), other: gateways[1]!.records(audit) };
+  }
+
+  keepsThePromisesOfRecords(open);
+
+  describe('with lists of keys', () => {
+    keepsThePromisesOfKeyStore(async (audit) => {
+      const records = await open(audit);
+      await gateways[0]!.index();
+      return records;
+    });
   });
 });

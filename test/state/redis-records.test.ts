@@ -3,6 +3,7 @@ import { KEPT } from '../support/audit.ts';
 import { openRecords } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
+import { keepsThePromisesOfKeyStore } from './keystore-contract.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
 
 describe('in one Redis', () => {
@@ -19,8 +20,18 @@ describe('in one Redis', () => {
     await server.stop();
   });
 
-  keepsThePromisesOfRecords(async (audit = KEPT) => {
+  async function open(audit = KEPT) {
     await server.admin.flushall();
     return { one: gateways[0]!.records(audit), other: gateways[1]!.records(audit) };
+  }
+
+  keepsThePromisesOfRecords(open);
+
+  describe('with lists of keys', () => {
+    keepsThePromisesOfKeyStore(async (audit) => {
+      const records = await open(audit);
+      await gateways[0]!.index();
+      return records;
+    });
   });
 });

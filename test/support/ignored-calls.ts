@@ -51,6 +51,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/ban-list.ts flush',
   'state/redis/subscriber.ts listeners.delete',
   'state/redis/client.ts lastErrors.set',
+  'state/redis/key-index-repair.ts look',
   'state/redis/open.ts close',
   'state/redis/peers.ts answer',
   'state/redis/peers.ts waiting.set',

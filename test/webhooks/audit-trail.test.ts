@@ -22,7 +22,7 @@ const settings = {
 } as const;
 
 const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
-const keys = { get: () => null, async *read() {}, watch: () => () => {} };
+const keys = { get: () => null, async *readExpiring() {}, watch: () => () => {} };
 
 test('all new entries are sent for a log from a backup that ends before the last read position', async () => {
   const outbox = openOutbox(null);

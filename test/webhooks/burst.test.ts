@@ -43,7 +43,7 @@ function open(get: (id: string) => Promise<KeyRecord | null> = async () => null)
     gateway: 'gw-1',
     outbox,
     localOutbox: null,
-    keys: { get, async *read() {}, watch: () => () => {} },
+    keys: { get, async *readExpiring() {}, watch: () => () => {} },
     auditLog: { list: async () => [] },
     clock: Date.now,
     monotonic: time.read,

@@ -1,8 +1,9 @@
 import { formatWindows } from '../../config/windows.ts';
+import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { keyPage, page } from '../lists.ts';
+import { keyPage, limitOf, unknownPage } from '../lists.ts';
 import { statusOf } from '../view.ts';
 
 interface Summary {
@@ -13,10 +14,10 @@ interface Summary {
 
 const noKeys = (): Summary => ({ keys: 0, active: 0, plans: new Set() });
 
-/** By account; keys are read in batches, because there may be millions. */
-async function summaries(keys: AdminContext['keys'], now: number, account?: string): Promise<Map<string, Summary>> {
+/** By account. Keys are read in batches, because an account may have many. */
+async function summaries(keys: AsyncIterable<readonly KeyRecord[]>, now: number): Promise<Map<string, Summary>> {
   const found = new Map<string, Summary>();
-  for await (const batch of keys.read({ account })) {
+  for await (const batch of keys) {
     for (const record of batch) {
       const summary = found.get(record.account) ?? noKeys();
       summary.keys += 1;
@@ -35,8 +36,8 @@ export function accountOperations(context: AdminContext) {
   }
 
   /** Throws AdminError. */
-  async function known(account: string, now: number): Promise<Summary> {
-    const summary = (await summaries(context.keys, now, account)).get(account);
+  async function summaryOf(account: string, now: number): Promise<Summary> {
+    const summary = (await summaries(context.keys.read({ account }), now)).get(account);
     if (!summary && !context.plans().accounts.has(account))
       throw new AdminError(
         'not_found',
@@ -45,16 +46,36 @@ export function accountOperations(context: AdminContext) {
     return summary ?? noKeys();
   }
 
+  /** Accounts with keys or with limits. */
+  async function namesAfter(after: string, limit: number): Promise<string[]> {
+    const withLimits = [...context.plans().accounts.keys()].filter((account) => account > after);
+    const all = new Set([...withLimits, ...(await context.keys.accounts(after, limit))]);
+    return [...all].sort().slice(0, limit);
+  }
+
+  async function isAccount(name: string): Promise<boolean> {
+    if (context.plans().accounts.has(name)) return true;
+    for await (const batch of context.keys.read({ account: name })) if (batch.length > 0) return true;
+    return false;
+  }
+
   return {
     listAccounts: async ({ query, now }) => {
-      const found = await summaries(context.keys, now);
-      const accounts = new Set([...context.plans().accounts.keys(), ...found.keys()]);
-      const { items, next } = page([...accounts].sort(), query);
-      return ok({ accounts: items.map((account) => shown(account, found.get(account) ?? noKeys())), next });
+      const { after = '' } = query;
+      const limit = limitOf(query);
+      if (after !== '' && !(await isAccount(after))) throw unknownPage();
+      // One more shows whether this is the last page.
+      const names = await namesAfter(after, limit + 1);
+      const items = names.slice(0, limit);
+      const found = await summaries(context.keys.readAccounts(items), now);
+      const next = names.length > limit ? items.at(-1)! : null;
+      // A key whose addition was interrupted leaves a name without keys.
+      const known = items.filter((account) => found.has(account) || context.plans().accounts.has(account));
+      return ok({ accounts: known.map((account) => shown(account, found.get(account) ?? noKeys())), next });
     },
-    getAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!, now))),
+    getAccount: async ({ path, now }) => ok(shown(path.account!, await summaryOf(path.account!, now))),
     listKeysOfAccount: async ({ path, query, now }) => {
-      await known(path.account!, now);
+      await summaryOf(path.account!, now);
       return ok(await keyPage(context, { ...query, account: path.account! }, now));
     },
   } satisfies Partial<AdminOperations>;

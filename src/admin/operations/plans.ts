@@ -3,7 +3,6 @@ import type { PlanDraft, PlanSimulation } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
 import { unlessOutage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
-import { countKeys } from '../../keys/store.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
@@ -19,10 +18,10 @@ const TRIES = 20;
 
 export function planOperations(context: AdminContext, change: Change) {
   /** Of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay available. */
-  const countsIfKnown = () => unlessOutage(() => countKeys(context.keys), null);
+  const countsIfKnown = (plans: readonly string[]) => unlessOutage(() => context.keys.countKeys(plans), null);
 
   function shown(plan: Plan, counts: ReadonlyMap<string, number> | null) {
-    return { name: plan.name, ...planView(plan), keys: counts && (counts.get(plan.name) ?? 0) };
+    return { name: plan.name, ...planView(plan), keys: counts?.get(plan.name) ?? null };
   }
 
   /** The plan of the task in the text `old` of the plans file. */
@@ -66,7 +65,7 @@ export function planOperations(context: AdminContext, change: Change) {
   return {
     listPlans: async () => {
       const { plans, publicPlan, escalation } = context.plans();
-      const counts = await countsIfKnown();
+      const counts = await countsIfKnown([...plans.keys()]);
       return ok({
         plans: [...plans.values()].map((plan) => shown(plan, counts)),
         public: publicPlan ? [shown(publicPlan, null)] : [],
@@ -76,7 +75,7 @@ export function planOperations(context: AdminContext, change: Change) {
     getPlan: async ({ path }) => {
       const { plans } = context.plans();
       const plan = plans.get(path.plan!);
-      if (plan) return ok(shown(plan, await countsIfKnown()));
+      if (plan) return ok(shown(plan, await countsIfKnown([plan.name])));
       throw new AdminError(
         'not_found',
         `The plan ${JSON.stringify(path.plan)} does not exist; plans: ${[...plans.keys()].join(', ')}.`,
@@ -95,9 +94,8 @@ export function planOperations(context: AdminContext, change: Change) {
 /** Usable keys of a plan whose limits would change. */
 async function affectedKeys({ keys, plans }: AdminContext, plan: string, planned: Plans): Promise<KeyRecord[]> {
   const affected = [];
-  for await (const batch of keys.read()) {
-    for (const key of batch)
-      if (key.plan === plan && key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
+  for await (const batch of keys.read({ plan })) {
+    for (const key of batch) if (key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
   }
   return affected;
 }

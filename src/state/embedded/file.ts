@@ -13,6 +13,16 @@ const STATE_FILE = 'state.db';
 /** Increases with every incompatible change of the schema. */
 export const FILE_VERSION = 4;
 
+/** Files of this format may lack them: other versions read and write a file with or without them. */
+const LATER_INDICES = `
+   CREATE INDEX IF NOT EXISTS keys_by_plan
+     ON keys (json_extract(record, '$.plan'), json_extract(record, '$.createdAt'));
+   CREATE INDEX IF NOT EXISTS keys_in_use_by_plan
+     ON keys (json_extract(record, '$.plan')) WHERE json_extract(record, '$.revokedAt') IS NULL;
+   CREATE INDEX IF NOT EXISTS keys_expiring
+     ON keys (json_extract(record, '$.expiresAt'))
+     WHERE json_extract(record, '$.expiresAt') IS NOT NULL AND json_extract(record, '$.revokedAt') IS NULL;`;
+
 const SCHEMA = `
    CREATE TABLE keys (
      id TEXT PRIMARY KEY,
@@ -24,6 +34,7 @@ const SCHEMA = `
    CREATE INDEX keys_imported ON keys (id) WHERE json_extract(record, '$.imported') = 1;
    CREATE INDEX keys_by_age ON keys (json_extract(record, '$.createdAt'));
    CREATE INDEX keys_by_account ON keys (json_extract(record, '$.account'), json_extract(record, '$.createdAt'));
+   ${LATER_INDICES}
    ${logSchema('audit')}
    ${logSchema('bans')}
    CREATE TABLE answers (
@@ -81,7 +92,7 @@ export function openStateFile(folder: string): DatabaseSync {
   return openWhole(folder, {}, (db) => {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     transaction(db, () => {
-      if (fileVersion(db) === 0) db.exec(SCHEMA);
+      db.exec(fileVersion(db) === 0 ? SCHEMA : LATER_INDICES);
     });
   });
 }

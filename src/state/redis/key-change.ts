@@ -1,6 +1,7 @@
 import { hashesOf, type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
 import type { Connection } from './client.ts';
+import { enterLists, leaveLists, listsLeft } from './key-index.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { keyWithId, recordAt, recordsAt } from './key-records.ts';
 import { isChanged } from './replies.ts';
@@ -16,6 +17,8 @@ export interface KeyChange {
   /** Hash of the current record; `null`: the key is new, and an older gateway version started its addition. */
   readonly at: string | null;
   readonly forgotten: readonly string[];
+  /** Missing: an older gateway version started the change. */
+  readonly listsLeft?: readonly string[];
 }
 
 export interface NewKeys {
@@ -41,6 +44,7 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
   if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
   const ids = records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash] as const);
   await takeAll(redis, ids, (there, i) => there === records[i]!.hash);
+  await enterLists(redis, records);
   await withTimeout(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
   const texts = records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)] as const);
   await takeAll(redis, texts, (there, i) => there !== null && readRecord(there).id === records[i]!.id);
@@ -56,14 +60,18 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
   if (before.version !== record.version - 1) throw changedMeanwhile(record);
   await rejectUsedHash(redis, record);
   const kept = hashesOf(record);
-  return { record, at, forgotten: hashesOf(before).filter((hash) => !kept.includes(hash)) };
+  const forgotten = hashesOf(before).filter((hash) => !kept.includes(hash));
+  return { record, at, forgotten, listsLeft: listsLeft(before, record) };
 }
 
 /** Idempotent. Throws KeyTaken and KeyConflict. */
-export async function applyKeyChange(redis: Connection, { record, at, forgotten }: KeyChange): Promise<void> {
+export async function applyKeyChange(redis: Connection, change: KeyChange): Promise<void> {
+  const { record, at, forgotten, listsLeft = [] } = change;
   if (at === null) return applyNewKeys(redis, { records: [record] });
   if (record.imported) await withTimeout(redis.set(keyOf.imported, '1'));
+  await enterLists(redis, [record]);
   await moveKey(redis, record, at);
+  await leaveLists(redis, record.id, listsLeft);
   for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
   for (const hash of new Set([...hashesOf(record), at, ...forgotten]))
     await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));

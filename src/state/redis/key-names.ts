@@ -19,6 +19,12 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:imported` | 1 after an import of another system's key | |
  * | `sg:mark` | text that shows that Redis has its data | |
  * | `sg:keys` | ids by creation: sorted set | |
+ * | `sg:a:{<account>}` | ids of an account by creation: sorted set | |
+ * | `sg:p:{<plan>}` | ids of a plan by creation: sorted set | |
+ * | `sg:p:{<plan>}:revoked` | its revoked ids by creation: sorted set | |
+ * | `sg:expiring` | ids that are not revoked, by expiry: sorted set | |
+ * | `sg:accounts`, `sg:plans` | names that have had a key: sorted set | |
+ * | `sg:index` | progress of the index of keys (key-index.ts): hash | |
  * | `sg:g` | running gateways by last announcement: sorted set | 1 minute after the last announcement |
  * | `sg:fleet` | gateways that accept queries, by last announcement: sorted set | 1 day after the last announcement; newest 1,000 |
  * | `sg:l:{<name>}` | lock on a key, token or call | `LOCK_TTL` |
@@ -65,6 +71,13 @@ export const keyOf = {
   imported: `${PREFIX}imported`,
   dataMark: `${PREFIX}mark`,
   apiKeys: `${PREFIX}keys`,
+  keysOfAccount: (account: string) => `${PREFIX}a:{${account}}`,
+  keysOfPlan: (plan: string) => `${PREFIX}p:{${plan}}`,
+  revokedKeysOfPlan: (plan: string) => `${PREFIX}p:{${plan}}:revoked`,
+  expiringKeys: `${PREFIX}expiring`,
+  accounts: `${PREFIX}accounts`,
+  plans: `${PREFIX}plans`,
+  keyIndex: `${PREFIX}index`,
   bans: `${PREFIX}bans`,
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,

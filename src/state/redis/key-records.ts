@@ -11,17 +11,21 @@ import { withTimeout } from './timeouts.ts';
 type Read = (name: string, text: string | null, id?: string) => KeyRecord | null;
 
 /** The key, and the hash under which it is stored; `null`: unknown id, or an incomplete key. Throws as `recordIn`. */
-export async function keyWithId(redis: Connection, id: string): Promise<{ at: string; record: KeyRecord } | null> {
+export async function keyWithId(
+  redis: Connection,
+  id: string,
+  read: Read = recordIn,
+): Promise<{ at: string; record: KeyRecord } | null> {
   const at = await withTimeout(textAt(redis, keyOf.apiKeyId(id)));
-  const record = at === null ? null : await recordAt(redis, at);
+  const record = at === null ? null : await recordAt(redis, at, read);
   // The id of an incomplete key may point to a hash that now belongs to another key.
   return at !== null && record?.id === id ? { at, record } : null;
 }
 
 /** Throws as `recordIn`. */
-export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
+export async function recordAt(redis: Connection, hash: string, read: Read = recordIn): Promise<KeyRecord | null> {
   const name = keyOf.apiKey(hash);
-  return recordIn(name, await withTimeout(textAt(redis, name)));
+  return read(name, await withTimeout(textAt(redis, name)));
 }
 
 /** In the order of the hashes. */

@@ -1,7 +1,7 @@
 import { Outage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditNote } from '../../keys/operators/audit-log.ts';
-import type { KeyQuery, KeyStore } from '../../keys/store.ts';
+import { isExpiring, type KeyQuery, type KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/backend.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import { OutageGrace, withDeadline } from '../shared/deadline.ts';
@@ -9,6 +9,7 @@ import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-checks.ts';
 import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
+import { countInUse, idsAfter, isIndexWhole, type KeyPosition, namesAfter } from './key-index.ts';
 import { keyOf } from './key-names.ts';
 import { keysAt, keysOf, keyWithId, ownsHash, recordIn } from './key-records.ts';
 import { checkShape, isInteger } from './replies.ts';
@@ -19,6 +20,15 @@ import { orOutage, withTimeout } from './timeouts.ts';
 const PAGE_SIZE = 500;
 /** Timeout in milliseconds for a key that is not cached. Without a reply its request fails with 503. */
 const LOOKUP_TIMEOUT = 1_000;
+
+/** Sorts after every id. */
+const LAST_ID = '\uffff';
+
+interface PagesOptions {
+  readonly after?: KeyPosition | null | undefined;
+  readonly newestFirst?: boolean | undefined;
+  readonly until?: number;
+}
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
@@ -44,16 +54,63 @@ export function keysInRedis(
   const grace = new OutageGrace(deadline, shardsOf(redis).shardOf);
   const count = (what: string, work: Promise<number>) => withTimeout(checkShape(redis, what, work, isInteger));
 
-  /** Pages by the last key, because positions change as keys are added. */
-  async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
-    let last = after?.id;
-    for (;;) {
-      const { ids, isLast } = await idsAfter(redis, last, newestFirst);
-      const records = await keysOf(redis, ids);
-      yield account === undefined ? records : records.filter((record) => record.account === account);
-      if (isLast) return;
-      last = ids.at(-1) ?? last;
+  /** The keys of a list after this place, up to this score. */
+  async function* pagesOf(list: string, { after = null, newestFirst = false, until = Infinity }: PagesOptions = {}) {
+    for (let last = after; ; ) {
+      const found = await idsAfter(redis, list, { after: last, size: PAGE_SIZE, newestFirst });
+      const ids = found.flatMap(({ id, createdAt }) => (createdAt > until ? [] : [id]));
+      yield await keysOf(redis, ids);
+      if (ids.length < PAGE_SIZE) return;
+      last = found.at(-1)!;
     }
+  }
+
+  async function* read({ account, plan, newestFirst, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
+    const isAsked = (record: KeyRecord) =>
+      (account === undefined || record.account === account) && (plan === undefined || record.plan === plan);
+    for await (const records of pagesOf(await listFor({ account, plan }), { after, newestFirst }))
+      yield records.filter(isAsked);
+  }
+
+  /** The shortest list that has all these keys. */
+  async function listFor({ account, plan }: Pick<KeyQuery, 'account' | 'plan'>): Promise<string> {
+    if ((account ?? plan) === undefined || !(await isIndexWhole(redis))) return keyOf.apiKeys;
+    return account === undefined ? keyOf.keysOfPlan(plan!) : keyOf.keysOfAccount(account);
+  }
+
+  async function* readAccounts(accounts: readonly string[]): AsyncGenerator<readonly KeyRecord[]> {
+    const isWhole = await isIndexWhole(redis);
+    const lists = isWhole ? accounts.map(keyOf.keysOfAccount) : [keyOf.apiKeys];
+    const names = new Set(accounts);
+    for (const list of lists) {
+      for await (const records of pagesOf(list)) yield records.filter(({ account }) => names.has(account));
+    }
+  }
+
+  async function* readExpiring(from: number, until: number): AsyncGenerator<readonly KeyRecord[]> {
+    const isWhole = await isIndexWhole(redis);
+    const after = { id: LAST_ID, createdAt: from };
+    const pages = isWhole ? pagesOf(keyOf.expiringKeys, { after, until }) : pagesOf(keyOf.apiKeys);
+    for await (const records of pages) yield records.filter((record) => isExpiring(record, from, until));
+  }
+
+  async function accounts(after: string, limit: number): Promise<readonly string[]> {
+    if (await isIndexWhole(redis)) return namesAfter(redis, keyOf.accounts, after, limit);
+    const names = new Set<string>();
+    for await (const records of read()) for (const { account } of records) if (account > after) names.add(account);
+    return [...names].sort().slice(0, limit);
+  }
+
+  async function countKeys(plans: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (await isIndexWhole(redis)) return countInUse(redis, plans);
+    const counts = new Map(plans.map((plan) => [plan, 0]));
+    for await (const records of read()) {
+      for (const { plan, revokedAt } of records) {
+        const before = counts.get(plan);
+        if (before !== undefined && revokedAt === null) counts.set(plan, before + 1);
+      }
+    }
+    return counts;
   }
 
   function add(records: readonly KeyRecord[], note: AuditNote): Promise<void> {
@@ -83,6 +140,10 @@ export function keysInRedis(
     get: async (id) => (await keyWithId(redis, id))?.record ?? null,
     findMany: (hashes) => keysAt(redis, hashes),
     read,
+    readAccounts,
+    readExpiring,
+    accounts,
+    countKeys,
     isEmpty: async () => (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note) => add([record], note),
     addMany: add,
@@ -102,20 +163,4 @@ export function keysInRedis(
       };
     },
   };
-}
-
-async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean) {
-  const { apiKeys } = keyOf;
-  const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
-  for (;;) {
-    const place = last === undefined ? 0 : await withTimeout(placeOf(last));
-    if (place === null) return { ids: [], isLast: true };
-    const [from, to] = [String(place), String(place + PAGE_SIZE)];
-    const ids = await withTimeout(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
-    const isLast = ids.length <= PAGE_SIZE;
-    if (last === undefined) return { ids, isLast };
-    // Added keys may have moved `last` since its position was read.
-    const found = ids.indexOf(last);
-    if (found !== -1) return { ids: ids.slice(found + 1), isLast };
-  }
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from '../../errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
-import { allWithTimeout, type Command } from './timeouts.ts';
+import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
 
 /** Milliseconds: maximum wait, and delay between attempts. */
 const LOCK_WAIT = 2_000;
@@ -50,4 +50,17 @@ async function release(redis: Connection, keys: readonly string[]): Promise<void
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
   }
+}
+
+/** A lock that its holder extends while it works. Returns false if another process has it. */
+export async function tryLock(redis: Connection, name: string): Promise<boolean> {
+  return (await withTimeout(redis.set(keyOf.lock(name), '', 'PX', LOCK_TTL, 'NX'))) !== null;
+}
+
+export async function holdLock(redis: Connection, name: string): Promise<void> {
+  await withTimeout(redis.set(keyOf.lock(name), '', 'PX', LOCK_TTL));
+}
+
+export async function releaseLock(redis: Connection, name: string): Promise<void> {
+  await release(redis, [keyOf.lock(name)]);
 }

@@ -12,6 +12,7 @@ import { SharedState } from '../shared/shared-state.ts';
 import type { Storage } from '../storage.ts';
 import { type Connection, connect, disconnect } from './client.ts';
 import { RedisState } from './counters.ts';
+import { maintainKeyIndex } from './key-index-repair.ts';
 import { textAt } from './key-records.ts';
 import { keySource, nameOf } from './key-source.ts';
 import { peersInRedis } from './peers.ts';
@@ -103,6 +104,12 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
           failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
         })
       : null;
+  const stopIndexing = isWorker
+    ? () => {}
+    : maintainKeyIndex(redis, {
+        isFit: () => checks.passed,
+        failed: warn(observe, 'cannot index the keys in Redis'),
+      });
   return {
     ...{ started, cache, synchronizer },
     parts: {
@@ -112,6 +119,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
       ...(synchronizer && { keyCacheAge: () => cache!.age }),
     } satisfies Partial<Storage>,
     async close() {
+      stopIndexing();
       synchronizer?.close();
       cache?.close();
       await started.close();

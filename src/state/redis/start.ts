@@ -16,6 +16,7 @@ import {
 } from './client.ts';
 import { type DataCheck, dataCheckOf } from './data-checks.ts';
 import { isReplyError, messages, RedisError } from './error.ts';
+import { forgetIndex } from './key-index.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { joinGateways } from './peers.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -75,7 +76,11 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
-  const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
+  const lost = () => {
+    observe({ type: 'state.warning', warning: DATA_LOST });
+    // In an outage too, the next pass repairs the index.
+    forgetIndex(redis).catch(() => {});
+  };
   const data = dataCheckOf(redis, lost);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};

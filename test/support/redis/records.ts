@@ -1,5 +1,6 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
+import { repairKeyIndex } from '../../../src/state/redis/key-index-repair.ts';
 import { textAt } from '../../../src/state/redis/key-records.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
@@ -10,7 +11,7 @@ import type { Records } from '../../../src/state/storage.ts';
 /** The deadline is long: a busy test machine is not an outage. */
 export async function openRecords(
   settings: RedisSettings,
-): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {
+): Promise<{ records: (audit: AuditSettings) => Records; index: () => Promise<void>; close: () => void }> {
   const redis = await connect(settings);
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, () => {});
@@ -26,6 +27,8 @@ export async function openRecords(
         isFit: () => true,
         lookUp: (name) => textAt(redis, name),
       }),
+    /** The lists of keys are used from now on. */
+    index: () => repairKeyIndex(redis, async () => {}),
     close() {
       breakers.close();
       subscriber.close();

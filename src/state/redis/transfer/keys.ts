@@ -3,6 +3,7 @@ import type { Outcome } from '../../transfer/records.ts';
 import { decideKey, somethingElse } from '../../transfer/rules.ts';
 import { getAll, scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
+import { enterLists, leaveLists, listsLeft } from '../key-index.ts';
 import { keyOf } from '../key-names.ts';
 import { ownsHash, recordAt, recordsAt } from '../key-records.ts';
 import { withLocks } from '../lock.ts';
@@ -69,6 +70,7 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
   if (keys.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
   const ids = keys.map(({ id, hash }) => ({ key: keyOf.apiKeyId(id), args: [hash] }));
   const begun = await scriptOnAll(redis, NEW, ids);
+  await enterLists(redis, keys);
   await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
   // The record of the id comes last: it shows a repeated import that nothing remains to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
@@ -76,6 +78,8 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
   const put = ({ key, hash }: (typeof records)[number]) => ({ key: keyOf.apiKey(hash), args: [JSON.stringify(key)] });
   const written = await scriptOnAll(redis, NEW, earlier.map(put));
   written.push(...(await scriptOnAll(redis, NEW, records.slice(earlier.length).map(put))));
+  // This holds no locks: a repair may have taken keys without a record out of their lists.
+  await enterLists(redis, keys);
   const inDoubt = new Set([
     ...keys.filter((_, i) => begun[i] !== DONE),
     ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
@@ -95,12 +99,14 @@ async function change(redis: Connection, { key, at }: KeyDecision): Promise<void
     const text = JSON.stringify(key);
     const replace = (hash: string) => withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
     if (key.imported) await withTimeout(redis.set(keyOf.imported, '1'));
+    await enterLists(redis, [key]);
     for (const hash of hashesOf(key).filter((one) => one !== at)) {
       if ((await withTimeout(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
     }
     const forgotten = hashesOf(there).filter((hash) => hash !== at && !hashesOf(key).includes(hash));
     for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
     if (!isChanged(await replace(at!))) throw newer(key);
+    await leaveLists(redis, key.id, listsLeft(there, key));
     await lead(redis, key, at!);
   });
 }

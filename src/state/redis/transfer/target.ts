@@ -6,6 +6,7 @@ import { decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
 import { auditEntriesIn, LOGS, type LogName } from '../audit-entries.ts';
 import { type Connection, disconnect } from '../client.ts';
 import { RedisState } from '../counters.ts';
+import { repairKeyIndex } from '../key-index-repair.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
 import { redisName } from '../open.ts';
 import { tokensIn, usesInRedis } from '../records.ts';
@@ -25,8 +26,10 @@ const NUMBER = loadScript('number-2.lua');
 export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
   const { dryRun } = options;
   const redis = await openToCopy(settings, async (redis) => {
-    // While there is little data, if the index is missing.
-    if (!dryRun) await new RedisState(redis).bans();
+    if (dryRun) return;
+    // While there is little data, if the indices are missing.
+    await new RedisState(redis).bans();
+    if ((await redis.zcard(keyOf.apiKeys)) === 0) await repairKeyIndex(redis, async () => {});
   });
   const audit = auditTaking(redis, options.audit, 'audit');
   const bans = auditTaking(redis, options.audit, 'bans');

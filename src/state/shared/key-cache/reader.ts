@@ -58,12 +58,14 @@ export class KeyCacheReader {
         for await (const record of records()) if (record.id === id) return record;
         return null;
       },
-      async *read({ account, newestFirst = false, after }: KeyQuery = {}) {
+      async *read({ account, plan, newestFirst = false, after }: KeyQuery = {}) {
         const direction = newestFirst ? -1 : 1;
         const compare = (one: KeyPosition, other: KeyPosition) => direction * byAge(one, other);
         const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
-        for await (const { id, createdAt, hash, account: owner } of records()) {
-          if (account !== undefined && owner !== account) continue;
+        for await (const record of records()) {
+          const { id, createdAt, hash } = record;
+          if (account !== undefined && record.account !== account) continue;
+          if (plan !== undefined && record.plan !== plan) continue;
           if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
         }
         places.sort(compare);

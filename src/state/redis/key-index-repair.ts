@@ -1,0 +1,147 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DAY, MINUTE } from '../../common/time.ts';
+import { Outage } from '../../errors/outage.ts';
+import type { Connection } from './client.ts';
+import { enterLists, idsAfter, isListed, type KeyPosition, namesAfter, WHOLE } from './key-index.ts';
+import { keyOf } from './key-names.ts';
+import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
+import { holdLock, releaseLock, tryLock, withLocks } from './lock.ts';
+import { loadScript, runScript } from './scripts.ts';
+import { withTimeout } from './timeouts.ts';
+
+const MOVE = loadScript('move-1.lua');
+
+/** Keys per step, and milliseconds between steps: few enough not to delay requests. */
+const STEP = 200;
+const STEP_DELAY = 10;
+/** Names of plans per read. */
+const NAMES = 1_000;
+/** Milliseconds between two looks whether a pass is due, and between two passes. */
+const LOOK_INTERVAL = MINUTE;
+const PASS_INTERVAL = DAY;
+
+/** Fields of `keyOf.keyIndex`: the last key that a pass has entered, and the end of the last pass. */
+const AFTER = 'after';
+const CHECKED = 'checked';
+const LOCK = 'key-index';
+
+/** Invalid records are in no list. */
+const lenient = readWith(() => null);
+
+class Ended extends Error {}
+
+export interface KeyIndexOptions {
+  /** Whether Redis has passed the startup checks. */
+  readonly isFit: () => boolean;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Builds the lists of keys in the background, and repairs them once a day. One gateway at a time does it; another one
+ * continues if it ends. Returns a function that stops it.
+ */
+export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexOptions): () => void {
+  let isEnded = false;
+  let isRunning = false;
+
+  async function step(): Promise<void> {
+    await pause(STEP_DELAY, undefined, { ref: false });
+    if (isEnded) throw new Ended();
+    await holdLock(redis, LOCK);
+  }
+
+  async function look(): Promise<void> {
+    if (isRunning || !isFit()) return;
+    isRunning = true;
+    try {
+      if (!(await isDue(redis)) || !(await tryLock(redis, LOCK))) return;
+      await repairKeyIndex(redis, step).finally(() => releaseLock(redis, LOCK));
+    } catch (error) {
+      // Requests report an outage, and the next look continues the pass.
+      if (!(isEnded || error instanceof Outage)) failed(error);
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  void look();
+  const timer = setInterval(() => void look(), LOOK_INTERVAL).unref();
+  return () => {
+    isEnded = true;
+    clearInterval(timer);
+  };
+}
+
+async function isDue(redis: Connection): Promise<boolean> {
+  const [whole, checked] = await withTimeout(redis.hmget(keyOf.keyIndex, WHOLE, CHECKED));
+  const age = (await nowOf(redis)) - Number(checked ?? Number.NaN);
+  return whole !== '1' || !(age >= 0 && age < PASS_INTERVAL);
+}
+
+/** Unix milliseconds by the clock of Redis. */
+async function nowOf(redis: Connection): Promise<number> {
+  const [seconds, microseconds] = await withTimeout(redis.time());
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+}
+
+/** Continues a pass that was interrupted. `step` runs between two steps and throws to interrupt it. */
+export async function repairKeyIndex(redis: Connection, step: () => Promise<void>): Promise<void> {
+  if (!(await enterAll(redis, step))) return;
+  for await (const list of lists(redis)) await removeSurplus(redis, list, step);
+  await withTimeout(redis.hset(keyOf.keyIndex, CHECKED, await nowOf(redis)));
+}
+
+/** Enters every key into its lists. Returns false if the index was forgotten, or another gateway has gone on. */
+async function enterAll(redis: Connection, step: () => Promise<void>): Promise<boolean> {
+  let place = (await withTimeout(redis.hget(keyOf.keyIndex, AFTER))) ?? '';
+  for (;;) {
+    const after = place === '' ? null : (JSON.parse(place) as KeyPosition);
+    const found = await idsAfter(redis, keyOf.apiKeys, { after, size: STEP });
+    const ids = found.map(({ id }) => id);
+    await enterLists(redis, await keysOf(redis, ids, lenient));
+    const next = found.length === 0 ? place : JSON.stringify(found.at(-1));
+    const moved = await withTimeout(runScript(redis, MOVE, [keyOf.keyIndex], [AFTER, place, next]));
+    if (moved !== 1) return false;
+    if (found.length < STEP) break;
+    place = next;
+    await step();
+  }
+  await withTimeout(redis.hset(keyOf.keyIndex, WHOLE, '1'));
+  await withTimeout(redis.hdel(keyOf.keyIndex, AFTER));
+  return true;
+}
+
+/** Lists whose lengths are counted. An entry too many of an account only costs its reader a look. */
+async function* lists(redis: Connection): AsyncGenerator<string> {
+  yield keyOf.expiringKeys;
+  for (let last = ''; ; ) {
+    const plans = await namesAfter(redis, keyOf.plans, last, NAMES);
+    for (const plan of plans) {
+      yield keyOf.keysOfPlan(plan);
+      yield keyOf.revokedKeysOfPlan(plan);
+    }
+    if (plans.length < NAMES) return;
+    last = plans.at(-1)!;
+  }
+}
+
+async function removeSurplus(redis: Connection, list: string, step: () => Promise<void>): Promise<void> {
+  for (let after: KeyPosition | null = null; ; await step()) {
+    const found: KeyPosition[] = await idsAfter(redis, list, { after, size: STEP });
+    const ids = found.map(({ id }) => id);
+    const listed = (await keysOf(redis, ids, lenient)).filter((record) => isListed(record, list));
+    const isRight = new Set(listed.map(({ id }) => id));
+    for (const id of ids) if (!isRight.has(id)) await removeEntry(redis, list, id);
+    if (found.length < STEP) return;
+    after = found.at(-1)!;
+  }
+}
+
+/** Under the locks of the key, so that no change enters it between the look and the removal. */
+async function removeEntry(redis: Connection, list: string, id: string): Promise<void> {
+  const hash = await withTimeout(textAt(redis, keyOf.apiKeyId(id)));
+  await withLocks(redis, hash === null ? [id] : [id, hash], async () => {
+    const key = await keyWithId(redis, id, lenient);
+    if (key === null || !isListed(key.record, list)) await withTimeout(redis.zrem(list, id));
+  });
+}

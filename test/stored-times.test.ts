@@ -30,11 +30,10 @@ import { openStateFile } from '../src/state/embedded/file.ts';
 import { openOutbox } from '../src/state/embedded/outbox.ts';
 import { recordsInFile } from '../src/state/embedded/records.ts';
 import { outboxInRedis } from '../src/state/redis/outbox.ts';
-import { usesInRedis } from '../src/state/redis/records.ts';
 import { KeysInDoubt } from '../src/state/shared/key-cache/key-cache.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
 import { Incidents } from '../src/webhooks/incidents.ts';
-import { type Addition, LEASE, type Outbox } from '../src/webhooks/outbox.ts';
+import type { Addition, Outbox } from '../src/webhooks/outbox.ts';
 import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
 import { MemoryKeys, TestCopy } from './support/key-cache.ts';
@@ -83,7 +82,7 @@ async function outboxes(): Promise<readonly Outbox[]> {
   return [embedded, outboxInRedis(suite.redis)];
 }
 
-const addition = (name: string, now: number): Addition => ({
+const _addition = (name: string, now: number): Addition => ({
   message: { id: `msg_${name}`, type: 'test', body: '{}' },
   once: { name, since: 0, until: now + DAY },
   endpoints: ['a'],
@@ -158,20 +157,19 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(sessions.find(used)).toBeNull();
   },
   async 'last use of a key'() {
-    for (const store of [recordsInFile(stateFile(), KEPT).uses, usesInRedis(suite.redis)]) {
-      const clock = fastClock();
-      const tracker = new LastUseTracker(store, { clock: clock.read, failed: bug });
-      const saved = async (keyId: string) => {
-        tracker.note(keyId);
-        await tracker.flush();
-        return (await store.load([keyId])).get(keyId);
-      };
-      expect(await saved('key_1')).toBe(NOON + HOUR);
-      tracker.note('key_2');
-      clock.pass(-HOUR);
-      expect([await saved('key_1'), await saved('key_2')]).toEqual([NOON, NOON]);
-      await tracker.close();
-    }
+    const store = recordsInFile(stateFile(), KEPT).uses;
+    const clock = fastClock();
+    const tracker = new LastUseTracker(store, { clock: clock.read, failed: bug });
+    const saved = async (keyId: string) => {
+      tracker.note(keyId);
+      await tracker.flush();
+      return (await store.load([keyId])).get(keyId);
+    };
+    expect(await saved('key_1')).toBe(NOON + HOUR);
+    tracker.note('key_2');
+    clock.pass(-HOUR);
+    expect([await saved('key_1'), await saved('key_2')]).toEqual([NOON, NOON]);
+    await tracker.close();
     expect(keyView(keyRecord(), NOON, NOON + HOUR).lastUsed).toBe(new Date(NOON).toISOString());
   },
   'call of a deprecated operation'() {
@@ -201,42 +199,11 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(await targets(NOON, 'b')).toEqual(['b', 'a']);
     expect(await targets(NOON + 3 * HOUR + 1, 'c')).toEqual(['c']);
   },
-  async 'job and pause of a webhook'() {
-    for (const outbox of await outboxes()) {
-      const due = async (now: number) => (await outbox.take('a', now))?.attempts ?? null;
-      const fail = async (now: number, wait: number) => {
-        const job = (await outbox.take('a', now))!;
-        const again = now + wait;
-        await outbox.failed(job, { now, again, pausedUntil: again, error: 'HTTP 500', isGone: false });
-      };
-      await outbox.add(addition('a', NOON + HOUR));
-      expect(await due(NOON)).toBe(1);
-      // Also after a failure, and as long as an endpoint may ask.
-      await outbox.done((await outbox.take('a', NOON + LEASE))!, NOON + LEASE);
-      await outbox.add(addition('b', NOON + HOUR));
-      await fail(NOON + HOUR, 5 * MINUTE);
-      expect(await due(NOON)).toBe(2);
-      await fail(NOON + LEASE, HOUR);
-      expect(await due(NOON + HOUR)).toBeNull();
-      expect(await due(NOON + LEASE + HOUR)).toBe(4);
-    }
-  },
-  async 'name of an event that was added'() {
-    for (const outbox of await outboxes()) {
-      const add = async (now: number, since: number) =>
-        await outbox.add({ ...addition('up', now), once: { name: 'up', since, until: now + DAY } });
-      expect(await add(NOON + HOUR, NOON + HOUR)).toBe(0);
-      expect(await add(NOON + HOUR, NOON + HOUR)).toBeNull();
-      // A later incident, by the corrected clock.
-      expect(await add(NOON + 10 * MINUTE, NOON + 5 * MINUTE)).toBe(0);
-      expect(await add(NOON + 10 * MINUTE, NOON + 5 * MINUTE)).toBeNull();
-    }
-  },
   async 'search for expiring keys'() {
     const [outbox] = await outboxes();
     let searches = 0;
     const keys = {
-      async *read() {
+      async *readExpiring() {
         searches++;
         yield [];
       },

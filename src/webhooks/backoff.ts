@@ -1,24 +1,14 @@
 import { HOUR, MINUTE, SECOND } from '../common/time.ts';
-import { LEASE } from './outbox.ts';
 
 /** The schedule of Standard Webhooks, with one more step at the start. */
 const STEPS = [5 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
 const LONGEST_RETRY_AFTER = HOUR;
-const MAX_JITTER = 1.1;
-
-/** Milliseconds until a job that has had `attempts`, or its lease, is due again, at most. */
-export function longestWait(attempts: number): number {
-  return attempts === 0 ? 0 : Math.max(LEASE, LONGEST_RETRY_AFTER, MAX_JITTER * stepOf(attempts));
-}
-
-/** Milliseconds of the pause of an endpoint, at most. */
-export const MAX_PAUSE = Math.max(LONGEST_RETRY_AFTER, MAX_JITTER * LONGEST_PAUSE);
 
 /** Milliseconds. `random`: from 0 to 1. */
 export function waitAfter(attempts: number, asked: number | null, random: number): number {
-  return jittered(stepOf(attempts), asked, random);
+  return jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, asked, random);
 }
 
 export function pauseAfter(failures: number, asked: number | null, random: number): number {
@@ -32,8 +22,6 @@ export function retryAfterOf(header: string | null, now: number): number | null 
   const wait = /^\d{1,9}$/.test(header) ? Number(header) * SECOND : Date.parse(header) - now;
   return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_RETRY_AFTER);
 }
-
-const stepOf = (attempts: number): number => STEPS[Math.min(attempts, STEPS.length) - 1]!;
 
 /** ±10 %, so that gateways that failed together do not retry together, but at least what the endpoint asked for. */
 function jittered(wait: number, asked: number | null, random: number): number {

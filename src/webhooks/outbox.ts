@@ -36,7 +36,7 @@ export interface Job extends Message {
   readonly failures: number;
 }
 
-interface Failure {
+export interface Failure {
   readonly now: number;
   readonly again: number;
   readonly pausedUntil: number;
@@ -72,22 +72,6 @@ export const NEW_ENDPOINT_STATE: EndpointState = {
 /** Milliseconds. Much longer than an attempt, because clocks of gateways differ. */
 export const LEASE = 120_000;
 
-/** Milliseconds between two checks. */
-const CHECK_INTERVAL = 10_000;
-
-/** Whether stored times must be compared with `now`: at first, after the clock was set back, and then regularly. */
-export function futureCheck(): (endpoint: string, now: number) => boolean {
-  const checks = new Map<string, { last: number; next: number }>();
-  return (endpoint, now) => {
-    const check = checks.get(endpoint) ?? { last: now, next: 0 };
-    checks.set(endpoint, check);
-    const isDue = now < check.last || performance.now() >= check.next;
-    check.last = now;
-    if (isDue) check.next = performance.now() + CHECK_INTERVAL;
-    return isDue;
-  };
-}
-
 export const DUE_BATCH = 1_000;
 
 export const MAX_NAMES = 100_000;
@@ -101,7 +85,6 @@ export const MAX_NAMES = 100_000;
  * - Jobs that were never tried are taken in order.
  * - It holds no address, only names that settings resolve.
  * - Callers pass the time. It throws `Outage` if it is unavailable.
- * - A job or pause further in the future than its wait allows is due now; a name that was added in the future does not count.
  */
 export interface Outbox {
   add(addition: Addition): MaybePromise<Added>;

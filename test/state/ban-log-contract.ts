@@ -50,6 +50,13 @@ export function keepsThePromisesOfBanLog(open: OpenRecords): void {
     expect(await entriesOf(one.banLog)).toEqual(['5 bans.lift anna']);
   });
 
+  test('entries of a clock that was ahead go with the next one that is too old', async () => {
+    for (const day of [0, 300, 301, 10, 105]) await one.banLog.append(note({ at: day * DAY, action: 'bans.begin' }));
+    expect((await entriesOf(other.banLog)).map((line) => Number.parseInt(line, 10))).toEqual([5]);
+    for (const day of [150, 100, 110]) await one.banLog.append(note({ at: day * DAY, action: 'bans.begin' }));
+    expect((await entriesOf(other.banLog)).map((line) => Number.parseInt(line, 10))).toEqual([5, 6, 7, 8]);
+  });
+
   test('of a name it takes one entry, also where a writer repeats it and another had it first', async () => {
     const ban = note({ action: 'bans.begin' }, 'of this ban');
     await one.banLog.append(ban);

@@ -36,6 +36,16 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
     for (const store of [uses, others]) expect(await store.load(['key_1', 'key_2'])).toEqual(latest);
   });
 
+  test('a use of a clock that was an hour ahead does not hide later uses', async () => {
+    const ahead = Date.now() + 3_600_000;
+    await uses.save(new Map([['key_1', ahead]]), ahead);
+    const now = Date.now();
+    await others.save(new Map([['key_1', now]]), now);
+    const [saved] = (await uses.load(['key_1'])).values();
+    expect(saved).toBeGreaterThanOrEqual(now);
+    expect(saved).toBeLessThan(now + 60_000);
+  });
+
   test('keys that were never used are absent', async () => {
     await uses.save(new Map([['key_1', at]]), at);
     expect(await uses.load(['key_0', 'key_1', 'key_2'])).toEqual(new Map([['key_1', at]]));

@@ -201,6 +201,52 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
     });
   });
 
+  describe('after the clock was set back by an hour', () => {
+    const BEFORE = T - 3_600_000;
+
+    test('a job is due again when its lease ends', async () => {
+      await one.add(addition('x'));
+      await taken(T);
+      expect(await other.take('a', BEFORE)).toBeNull();
+      expect(await other.take('a', BEFORE + LEASE - 1)).toBeNull();
+      expect(await taken(BEFORE + LEASE, other)).toMatchObject({ id: 'msg_x', attempts: 2 });
+    });
+
+    test('jobs that wait are due at once, in their order', async () => {
+      for (const name of ['x', 'y']) await one.add(addition(name));
+      expect(await drained(BEFORE)).toEqual(['msg_x', 'msg_y']);
+    });
+
+    test('a failed job and the pause of its receiver end when they were to end', async () => {
+      await one.add(addition('x'));
+      await one.failed(await taken(T), failure(T, 60_000));
+      expect(await one.take('a', BEFORE)).toBeNull();
+      expect((await stateOf()).pausedUntil).toBe(BEFORE + 30_000);
+      await one.add(addition('y', { now: BEFORE }));
+      expect(await one.take('a', BEFORE + 29_999)).toBeNull();
+      expect(await drained(BEFORE + 30_000)).toEqual(['msg_y']);
+      expect(await drained(BEFORE + 60_000)).toEqual(['msg_x']);
+    });
+
+    test('a name is remembered as long as it was to be', async () => {
+      const once = { name: 'x', since: 0, until: T + 600_000 };
+      await one.add(addition('x', { once }));
+      const again = (now: number) => addition('x', { once: { ...once, until: now + 600_000 }, now });
+      expect(await one.add(again(BEFORE))).toBeNull();
+      expect(await one.add(again(BEFORE + 600_000))).toBeNull();
+      expect(await one.add(again(BEFORE + 600_001))).toBe(0);
+    });
+
+    test('it is followed again from there', async () => {
+      await one.add(addition('x'));
+      expect(await one.take('b', BEFORE)).toBeNull();
+      await one.add(addition('y', { now: BEFORE }));
+      await one.add(addition('z', { now: BEFORE + 60_000 }));
+      await taken(BEFORE + 60_000);
+      expect(await drained(BEFORE)).toEqual(['msg_y', 'msg_z']);
+    });
+  });
+
   test('a mark is moved by one of those who want to move it from the same place', async () => {
     expect(await one.mark('audit')).toBeNull();
     const moves = await Promise.all(

@@ -11,6 +11,8 @@ import { redisForSuite } from '../support/redis/suite.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 import { keepsThePromisesOfOutbox } from './outbox-contract.ts';
 
+const OWN_CLOCK = { usesCallerClock: true };
+
 describe('the outbox in a folder', () => {
   const opened: Outbox[] = [];
   let folder = '';
@@ -69,7 +71,7 @@ describe('the outbox in one Redis', () => {
   const suite = redisForSuite();
   keepsThePromisesOfOutbox(async () => {
     await suite.server.admin.flushall();
-    return { one: outboxInRedis(suite.redis), other: outboxInRedis(suite.server.admin) };
+    return { one: outboxInRedis(suite.redis, OWN_CLOCK), other: outboxInRedis(suite.server.admin, OWN_CLOCK) };
   });
 
   test('expires if it is never taken', async () => {
@@ -97,6 +99,6 @@ describe('the outbox in a Redis Cluster', () => {
   });
   keepsThePromisesOfOutbox(async () => {
     await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-    return { one: outboxInRedis(redis), other: outboxInRedis(redis) };
+    return { one: outboxInRedis(redis, OWN_CLOCK), other: outboxInRedis(redis, OWN_CLOCK) };
   });
 });

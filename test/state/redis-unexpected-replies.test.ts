@@ -78,6 +78,12 @@ describe('a connection whose answers belong to other commands', () => {
     await server.admin.flushall();
     proxy = await startProxy(server.port);
     gateway = await openShared({ url: proxy.url });
+    // Its commands would get the extra answer.
+    await until(
+      'the lists of keys are built',
+      async () => (await server.admin.hget(keyOf.keyIndex, 'checked')) !== null,
+    );
+    await until('nothing holds a lock', async () => (await server.admin.exists(keyOf.lock('key-index'))) === 0);
   });
   afterEach(async () => {
     await gateway.close();

@@ -60,16 +60,24 @@ function appenderIn(
   { maxEntries, maxAge }: { readonly maxEntries: number; readonly maxAge?: number },
 ): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
-  const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
+  // Entries of a clock that was ahead are as old as the next entry.
+  const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? AND at <= ? ORDER BY number LIMIT 1`);
+  const lastOld = db.prepare(`SELECT max(number) AS number FROM ${log} WHERE number < ? AND at < ?`);
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
   const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
   const insert = insertInto(db, log);
+  function firstYoung(at: number, age: number, first: number): number {
+    const { number: end } = young.get(at - age, at) as { number: number };
+    const { number: last } = lastOld.get(end, at - age) as { number: number | null };
+    return last === null ? first : last + 1;
+  }
+
   return (entry) => {
     const { at } = entry;
     const newest = insert(entry);
     const { number: first } = oldest.get() as { number: number };
-    const firstYoung = maxAge === undefined ? first : (young.get(at - maxAge) as { number: number }).number;
-    const wanted = Math.max(newest - maxEntries + 1, firstYoung);
+    const firstKept = maxAge === undefined ? first : firstYoung(at, maxAge, first);
+    const wanted = Math.max(newest - maxEntries + 1, firstKept);
     if (first >= wanted) return;
     keepFrom.run(Math.min(wanted, first + DROP_BATCH));
     drop.run();

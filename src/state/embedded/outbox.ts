@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
-import { CLOCK_SKEW, DAY } from '../../common/time.ts';
-import { longestWait, MAX_PAUSE } from '../../webhooks/backoff.ts';
+import { DAY } from '../../common/time.ts';
 import {
   type Added,
   type Addition,
   DUE_BATCH,
   type EndpointState,
-  futureCheck,
+  type Failure,
   type Job,
   LEASE,
   MAX_NAMES,
@@ -17,13 +16,18 @@ import {
 } from '../../webhooks/outbox.ts';
 import { inChange } from './commits.ts';
 import { makeFolder, reasonOf, StateFileError } from './file.ts';
-import { hasTables } from './tables.ts';
 
 /** A separate file: deleting it loses only pending deliveries. */
 const FILE = 'webhooks.db';
 
 /** Events between two cleanups of remembered names and of events without a receiver. */
 const CLEANUP_INTERVAL = 1_000;
+/** Name of the mark of the clock, and milliseconds between two notes of it. As in lua/rules/outbox.lua. */
+const CLOCK = 'clock';
+const NOTE_INTERVAL = 10_000;
+/** Milliseconds that the clock may fall behind its mark without being set back. */
+const JITTER = 1_000;
+
 /** Milliseconds, longer than any retry period. Also drops events of removed receivers, as in Redis. */
 const RETENTION = 30 * DAY;
 
@@ -58,19 +62,9 @@ const TABLES = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
 
-const UNRELEASED = 'an unreleased storegate has written it. Delete it: only pending deliveries are lost';
-
 /** A `Row`. */
 const FIRST_DUE = `SELECT number, id, type, body, at, attempts + 1 AS attempts FROM jobs WHERE endpoint = ? AND due <= ?
   ORDER BY due, number LIMIT 1`;
-
-const MAX_ATTEMPTS = 10;
-const WAITS = Array.from(
-  { length: MAX_ATTEMPTS + 1 },
-  (_, attempts) => `WHEN ${attempts} THEN ${longestWait(attempts)}`,
-);
-const IN_FUTURE = `UPDATE jobs SET due = $now, at = min(at, $now)
-  WHERE endpoint = $endpoint AND due > $latest AND due > $latest + CASE min(attempts, ${MAX_ATTEMPTS}) ${WAITS.join(' ')} END`;
 
 /** An `EndpointState`. */
 const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint = $endpoint ORDER BY number LIMIT 1) AS oldest,
@@ -83,7 +77,6 @@ export function openOutbox(folder: string | null): Outbox {
   try {
     return openDatabase(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 }, (db) => {
       db.exec(TABLES);
-      if (!hasTables(db, TABLES)) throw new Error(UNRELEASED);
       return outboxIn(db);
     });
   } catch (error) {
@@ -92,7 +85,7 @@ export function openOutbox(folder: string | null): Outbox {
 }
 
 function outboxIn(db: DatabaseSync): Outbox {
-  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at BETWEEN ? AND ? AND until >= ?');
+  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at >= ? AND until >= ?');
   const remember = db.prepare(
     'INSERT INTO names (name, at, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, until = excluded.until',
   );
@@ -115,7 +108,6 @@ function outboxIn(db: DatabaseSync): Outbox {
   );
   const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
   const first = db.prepare(FIRST_DUE);
-  const beginNow = beginningNow(db);
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
@@ -133,13 +125,12 @@ function outboxIn(db: DatabaseSync): Outbox {
      ON CONFLICT (endpoint) DO UPDATE SET failures = failures + 1, failing = coalesce(failing, $now), error = $error, paused = $paused, gone = $gone`,
   );
   const state = db.prepare(ENDPOINT_STATE);
-  const mark = db.prepare('SELECT value FROM marks WHERE name = ?');
-  const setMark = db.prepare(
-    'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  );
+  const marks = marksIn(db);
+  const followClock = clockFollowerIn(db, marks);
 
   function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
-    if (known.get(once.name, once.since, now + CLOCK_SKEW, now) !== undefined) return null;
+    followClock(now);
+    if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
     // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
@@ -162,7 +153,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   }
 
   function take(endpoint: string, now: number): Job | null {
-    beginNow(endpoint, now);
+    followClock(now);
     const { paused, gone, failures } = rowOf(endpoint);
     if (gone || paused > now) return null;
     const row = first.get(endpoint, now) as Row | undefined;
@@ -178,12 +169,17 @@ function outboxIn(db: DatabaseSync): Outbox {
     well.run({ endpoint, now, late: Number(moved === DUE_BATCH) });
   }
 
+  function fails({ endpoint, number }: Job, { again: due, now, error, pausedUntil: paused, isGone }: Failure): void {
+    followClock(now);
+    again.run(due, Number(number));
+    fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
+  }
+
   function stateOf(endpoint: string): EndpointState {
     const row = state.get({ endpoint }) as (Omit<EndpointState, 'isGone'> & { isGone: number }) | undefined;
     return row ? { ...row, isGone: row.isGone === 1 } : NEW_ENDPOINT_STATE;
   }
 
-  const markOf = (name: string) => (mark.get(name) as { value: number } | undefined)?.value ?? null;
   const change = <T>(work: () => T): T => inChange(db, work);
   return {
     add: (addition) => change(() => add(addition)),
@@ -193,11 +189,7 @@ function outboxIn(db: DatabaseSync): Outbox {
         went.run(Number(remove.run(Number(job.number)).changes), 0, job.endpoint);
         isWell(job.endpoint, now);
       }),
-    failed: ({ endpoint, number }, { again: due, now, error, pausedUntil: paused, isGone }) =>
-      change(() => {
-        again.run(due, Number(number));
-        fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
-      }),
+    failed: (job, failure) => change(() => fails(job, failure)),
     giveUp: ({ endpoint, number }) =>
       change(() => {
         const gone = Number(remove.run(Number(number)).changes);
@@ -205,27 +197,44 @@ function outboxIn(db: DatabaseSync): Outbox {
       }),
     resume: (endpoint, now) => change(() => isWell(endpoint, now)),
     states: (endpoints) => endpoints.map(stateOf),
-    mark: markOf,
+    mark: marks.get,
     move: (name, from, to) =>
       change(() => {
-        if (markOf(name) !== from) return false;
-        setMark.run(name, to);
+        if (marks.get(name) !== from) return false;
+        marks.set(name, to);
         return true;
       }),
     close: () => db.close(),
   };
 }
 
-/** Makes due what lies further in the future than its wait allows. */
-function beginningNow(db: DatabaseSync): (endpoint: string, now: number) => void {
-  const isDue = futureCheck();
-  const beginNow = db.prepare(IN_FUTURE);
-  const endPauses = db.prepare('UPDATE endpoints SET paused = $now WHERE paused > $latest');
-  return (endpoint, now) => {
-    if (!isDue(endpoint, now)) return;
-    const latest = now + CLOCK_SKEW;
-    beginNow.run({ endpoint, now, latest });
-    endPauses.run({ now, latest: latest + MAX_PAUSE });
+function marksIn(db: DatabaseSync) {
+  const read = db.prepare('SELECT value FROM marks WHERE name = ?');
+  const write = db.prepare(
+    'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  return {
+    get: (name: string) => (read.get(name) as { value: number } | undefined)?.value ?? null,
+    set(name: string, value: number): void {
+      write.run(name, value);
+    },
+  };
+}
+
+/** The result brings everything that waits forward after the clock was set back, by as much. */
+function clockFollowerIn(db: DatabaseSync, marks: ReturnType<typeof marksIn>): (now: number) => void {
+  const moveJobs = db.prepare('UPDATE jobs SET due = due - ?');
+  const movePauses = db.prepare('UPDATE endpoints SET paused = paused - ?');
+  const moveNames = db.prepare('UPDATE names SET at = at - ?, until = until - ? WHERE at > ?');
+  return (now) => {
+    const noted = marks.get(CLOCK) ?? now - NOTE_INTERVAL;
+    const back = noted - now;
+    if (back > JITTER) {
+      moveJobs.run(back);
+      movePauses.run(back);
+      moveNames.run(back, back, now);
+    }
+    if (back > JITTER || back <= -NOTE_INTERVAL) marks.set(CLOCK, now);
   };
 }
 

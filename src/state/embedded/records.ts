@@ -37,6 +37,7 @@ function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
 
 export function usesInFile(db: DatabaseSync): LastUseStore {
   const many = db.prepare('SELECT id, at FROM uses WHERE id IN (SELECT value FROM json_each(?))');
+  // A use of a clock that was ahead must not hide later uses. As in lua/used-1.lua.
   const put = db.prepare(
     `INSERT INTO uses (id, at) VALUES ($id, $at) ON CONFLICT (id)
      DO UPDATE SET at = iif(at > $latest, excluded.at, max(at, excluded.at))`,

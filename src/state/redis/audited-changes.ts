@@ -10,6 +10,7 @@ import {
 import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
+import { limitLifetime } from './lifetimes.ts';
 import { withLocks } from './lock.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -44,8 +45,11 @@ export function auditedChangesIn<C>(
   apply: (change: C) => Promise<void>,
 ) {
   async function read(name: string): Promise<StoredAnswer<C> | null> {
-    const text = await withTimeout(redis.get(keyOf.idempotentAnswer(name)));
-    return text === null ? null : (JSON.parse(text) as StoredAnswer<C>);
+    const key = keyOf.idempotentAnswer(name);
+    const text = await withTimeout(redis.get(key));
+    if (text === null) return null;
+    await limitLifetime(redis, key, IDEMPOTENCY_LIFETIME);
+    return JSON.parse(text) as StoredAnswer<C>;
   }
 
   /** `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was stored. */

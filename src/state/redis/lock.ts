@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from '../../errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
+import { limitLifetime } from './lifetimes.ts';
 import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
 
 /** Milliseconds: maximum wait, and delay between attempts. */
@@ -29,11 +30,12 @@ export async function withLocks<T>(redis: Connection, names: readonly string[], 
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
   const commands = keys.map((key): Command => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX']);
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const answers = await allWithTimeout(redis, commands);
     const held = keys.filter((_, i) => answers[i] !== null);
     if (held.length === keys.length) return;
     await release(redis, held);
+    if (tries === 1) for (const key of keys) if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
     if (performance.now() > giveUpAt) {
       const cause = `somebody else holds ${keys.find((_, i) => answers[i] === null)}`;
       throw new Outage('state_unavailable', { cause, headers: ['Retry-After', '1'] });
@@ -54,7 +56,10 @@ async function release(redis: Connection, keys: readonly string[]): Promise<void
 
 /** A lock that its holder extends while it works. Returns false if another process has it. */
 export async function tryLock(redis: Connection, name: string): Promise<boolean> {
-  return (await withTimeout(redis.set(keyOf.lock(name), '', 'PX', LOCK_TTL, 'NX'))) !== null;
+  const key = keyOf.lock(name);
+  if ((await withTimeout(redis.set(key, '', 'PX', LOCK_TTL, 'NX'))) !== null) return true;
+  await limitLifetime(redis, key, LOCK_TTL);
+  return false;
 }
 
 export async function holdLock(redis: Connection, name: string): Promise<void> {

@@ -1,9 +1,6 @@
-import { CLOCK_SKEW } from '../../common/time.ts';
-import { longestWait, MAX_PAUSE } from '../../webhooks/backoff.ts';
 import {
   DUE_BATCH,
   type EndpointState,
-  futureCheck,
   type Job,
   LEASE,
   MAX_NAMES,
@@ -22,11 +19,16 @@ const MOVE = loadScript('move-1.lua');
 
 type StoredJob = Message & { readonly at: number };
 
+export interface OutboxInRedisOptions {
+  /** For tests: the time that the caller passes decides. Otherwise its clock only shows its difference to that of Redis. */
+  readonly usesCallerClock?: boolean;
+}
+
 /** All its keys are in one slot. */
-export function outboxInRedis(redis: Connection): Outbox {
+export function outboxInRedis(redis: Connection, { usesCallerClock = false }: OutboxInRedisOptions = {}): Outbox {
+  const clock = usesCallerClock ? '1' : '';
   const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
 
-  const isCheckDue = futureCheck();
   const keysFor = (endpoint: string) => [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
 
   async function settle(
@@ -36,39 +38,20 @@ export function outboxInRedis(redis: Connection): Outbox {
     now: number,
     ...more: readonly (string | number)[]
   ): Promise<void> {
-    await withTimeout(runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, OUTBOX_TTL, ...more]));
-  }
-
-  /** Makes due what lies further in the future than its wait allows. */
-  async function beginNow(endpoint: string, now: number): Promise<void> {
-    const latest = now + CLOCK_SKEW;
-    const [later, paused] = await allWithTimeout(redis, [
-      ['zrangebyscore', due(endpoint), `(${latest}`, '+inf', 'WITHSCORES', 'LIMIT', '0', `${DUE_BATCH}`],
-      ['hget', lastResult(endpoint), 'paused'],
-    ]);
-    if (Number(paused) > latest + MAX_PAUSE) await withTimeout(redis.hset(lastResult(endpoint), 'paused', now));
-    const found = pairsIn(later as string[]);
-    if (found.length === 0) return;
-    const attempts = await withTimeout(redis.hmget(jobs(endpoint), ...found.map(([number]) => `${number}:n`)));
-    const future = found.filter(([, at], i) => Number(at) > latest + longestWait(Number(attempts[i])));
-    const members = future.flatMap(([number]) => [now, number]);
-    if (members.length > 0) await withTimeout(redis.zadd(due(endpoint), 'XX', ...members));
+    await withTimeout(runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, clock, OUTBOX_TTL, ...more]));
   }
 
   return {
     async add({ message, endpoints, once, most, now }) {
-      const addedAt = await withTimeout(redis.hget(queuedAt, once.name));
-      if (Number(addedAt) > now + CLOCK_SKEW) await withTimeout(redis.hdel(queuedAt, once.name));
       const written: StoredJob = { ...message, at: now };
       const keys = [names, queuedAt, counter, ...endpoints.flatMap(keysFor)];
       const { name, since, until, ends = '' } = once;
-      const args = [now, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
+      const args = [now, clock, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
-      if (isCheckDue(endpoint, now)) await beginNow(endpoint, now);
       const keys = [due(endpoint), jobs(endpoint), lastResult(endpoint)];
-      const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
+      const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, clock, LEASE]))) as
         | [number: string, job: string, attempts: number, failures: number]
         | null;
       if (answer === null) return null;
@@ -103,10 +86,6 @@ export function outboxInRedis(redis: Connection): Outbox {
     close: () => {},
   };
 }
-
-/** Of members and scores. */
-const pairsIn = (list: readonly string[]) =>
-  Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!] as const);
 
 const RESULT_FIELDS = ['failing', 'failures', 'error', 'delivered', 'paused', 'gone', 'lost'];
 

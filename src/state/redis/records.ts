@@ -1,4 +1,3 @@
-import { CLOCK_SKEW } from '../../common/time.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import {
@@ -17,11 +16,14 @@ import { applyKeyChange, applyNewKeys, type KeyChange, type NewKeys } from './ke
 import { keyOf } from './key-names.ts';
 import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 import { checkShape, isHash } from './replies.ts';
+import { loadScript, runScript } from './scripts.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** Audit entries per read, and last uses per command. */
 const PAGE_SIZE = 500;
 const USES_BATCH = 1_000;
+
+const USED = loadScript('used-1.lua');
 
 type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
 
@@ -129,14 +131,12 @@ async function applyTokenChange(redis: Connection, change: TokenChange): Promise
 
 export function usesInRedis(redis: Connection): LastUseStore {
   return {
-    async save(uses, now) {
-      const latest = `(${now + CLOCK_SKEW}`;
-      const future = await withTimeout(redis.zrangebyscore(keyOf.used, latest, '+inf', 'LIMIT', 0, USES_BATCH));
-      if (future.length > 0) await withTimeout(redis.zadd(keyOf.used, 'XX', ...future.flatMap((id) => [now, id])));
+    /** The clock of Redis decides which stored uses lie in the future. */
+    async save(uses) {
       const all = [...uses];
       for (let at = 0; at < all.length; at += USES_BATCH) {
         const members = all.slice(at, at + USES_BATCH).flatMap(([id, time]) => [String(time), id]);
-        await withTimeout(redis.zadd(keyOf.used, 'GT', ...members));
+        await withTimeout(runScript(redis, USED, [keyOf.used], members));
       }
     },
     async load(ids) {

@@ -4,8 +4,11 @@
 -- ARGV    [1] gateway, [2] milliseconds until a silent gateway is removed, [3] lifetime of the key
 -- Return  number of gateways
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+--- include rules/clock.lua
+
+local now = clock()
+-- After the clock was set back, silent gateways would be counted until it is there again.
+for _, early in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')) do redis.call('ZADD', KEYS[1], now, early) end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 -- Each restart of a gateway has a new name.

@@ -8,19 +8,25 @@
 -- Bounds each call, because the age of an entry requires decoding.
 local READ_AT_ONCE = 50
 
-local function too_old(entry, since)
+local function time_of(entry)
   local at = cjson.decode(entry).at
-  return type(at) == 'number' and at < since
+  return type(at) == 'number' and at or nil
 end
+
+local now = time_of(ARGV[1]) or 0
 
 local function append(entries, dropped, keep, since)
   local size = redis.call('LLEN', entries) + 1
+  local drop
   local over = math.max(0, math.min(size - keep, tonumber(ARGV[2])))
   if since then
-    for _, entry in ipairs(redis.call('LRANGE', entries, over, over + READ_AT_ONCE - 1)) do
-      if not too_old(entry, since) then break end
-      over = over + 1
+    -- Entries of a clock that was ahead are as old as the next entry.
+    for i, entry in ipairs(redis.call('LRANGE', entries, over, over + READ_AT_ONCE - 1)) do
+      local at = time_of(entry)
+      if not at or (at >= since and at <= now) then break end
+      if at < since then drop = over + i end
     end
+    over = math.max(over, drop or 0)
   end
   local gone = redis.call('INCRBY', dropped, over)
   redis.call('RPUSH', entries, ARGV[1])

@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { redis as sharedFormats } from '../../scripts/formats/redis.ts';
+import { IDEMPOTENCY_LIFETIME } from '../../src/keys/operators/audit-log.ts';
+import { repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
+import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
+import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
+import { outboxInRedis } from '../../src/state/redis/outbox.ts';
+import { joinGateways } from '../../src/state/redis/peers.ts';
+import { usesInRedis } from '../../src/state/redis/records.ts';
+import { LEASE } from '../../src/webhooks/outbox.ts';
+import { HOUR, MINUTE } from '../support/limits.ts';
+import { note } from '../support/records.ts';
+import { openShared } from '../support/redis/gateway.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
+import { until } from '../support/until.ts';
+
+const own = redisForSuite();
+beforeEach(() => own.server.admin.flushall());
+
+const ENDPOINT = 'a';
+/** Milliseconds that commands take, and that clocks differ. */
+const JITTER = 1_000;
+const { names, queuedAt, due, came, lastResult } = keyOf.outbox;
+/** Scores, and fields of hashes, that are times; `*`: all fields. */
+const SCORES = [keyOf.gateways, keyOf.peers, keyOf.used, keyOf.bans, names, due(ENDPOINT), came(ENDPOINT)];
+const FIELDS: [key: string, field: string][] = [
+  [queuedAt, '*'],
+  [keyOf.keyIndex, 'checked'],
+  ...['clock', 'paused', 'failing', 'delivered'].map((field): [string, string] => [lastResult(ENDPOINT), field]),
+];
+
+/** To set the clock of Redis back by an hour is to add an hour to every time that it has. */
+async function setClockBack(): Promise<void> {
+  const { admin } = own.server;
+  for (const key of await admin.keys('*')) {
+    const left = await admin.pttl(key);
+    if (left > 0) await admin.pexpire(key, left + HOUR);
+  }
+  for (const key of SCORES)
+    for (const member of await admin.zrange(key, '0', '-1')) await admin.zincrby(key, HOUR, member);
+  for (const [key, name] of FIELDS) {
+    for (const [field, value] of Object.entries(await admin.hgetall(key)))
+      if (name === '*' || name === field) await admin.hset(key, field, Number(value) + HOUR);
+  }
+}
+
+/** Milliseconds from now, by the clock of Redis. */
+async function fromNow(time: string | number | null): Promise<number> {
+  const [seconds, microseconds] = await own.server.admin.time();
+  return Number(time) - Number(seconds) * 1_000 - Number(microseconds) / 1_000;
+}
+const lifetime = (key: string) => own.server.admin.pttl(key);
+const score = async (key: string, member: string) => fromNow(await own.server.admin.zscore(key, member));
+const field = async (key: string, name: string) => fromNow(await own.server.admin.hget(key, name));
+
+interface Waiting {
+  /** Milliseconds that it may wait at most. */
+  readonly span: number;
+  /** Milliseconds that it still waits. */
+  readonly left: () => Promise<number>;
+  readonly begin: () => unknown;
+  /** What gateways do anyway, or who waits for it. */
+  readonly look: () => unknown;
+}
+
+const joined: ReturnType<typeof joinGateways>[] = [];
+function announce(list: typeof keyOf.gateways | typeof keyOf.peers, id: string): Promise<void> {
+  joined.push(joinGateways(own.redis, list, id));
+  return joined.at(-1)!.announce();
+}
+afterEach(async () => {
+  for (const gateway of joined.splice(0)) await gateway.close();
+});
+
+const outbox = () => outboxInRedis(own.redis);
+const addEvent = (name = 'x') =>
+  outbox().add({
+    message: { id: `msg_${name}`, type: 'test', body: '{}' },
+    endpoints: [ENDPOINT],
+    once: { name, since: 0, until: Date.now() + 10 * MINUTE },
+    most: 10,
+    now: Date.now(),
+  });
+async function failJob(): Promise<void> {
+  await addEvent();
+  const job = (await outbox().take(ENDPOINT, Date.now()))!;
+  const now = Date.now();
+  await outbox().failed(job, { now, again: now + MINUTE, pausedUntil: now + 5_000, error: 'no', isGone: false });
+}
+const take = () => outbox().take(ENDPOINT, Date.now());
+const firstDue = async () => score(due(ENDPOINT), (await own.server.admin.zrange(due(ENDPOINT), '0', '0'))[0]!);
+
+async function remember(): Promise<void> {
+  const gateway = await openShared({ url: own.server.url });
+  await gateway.auditLog.append(note({}, 'call'));
+  await gateway.close();
+}
+async function answered(): Promise<void> {
+  const gateway = await openShared({ url: own.server.url });
+  expect(await gateway.auditLog.answered('call', Date.now())).not.toBeNull();
+  await gateway.close();
+}
+
+/** Everything whose end somebody or something waits for. */
+const WAITING: Readonly<Record<string, Waiting>> = {
+  [keyOf.gateways]: {
+    span: GATEWAY_TTL,
+    left: async () => GATEWAY_TTL + (await score(keyOf.gateways, 'dead')),
+    begin: () => announce(keyOf.gateways, 'dead'),
+    look: () => announce(keyOf.gateways, 'running'),
+  },
+  [keyOf.peers]: {
+    span: PEER_MEMORY,
+    left: async () => PEER_MEMORY + (await score(keyOf.peers, 'dead')),
+    begin: () => announce(keyOf.peers, 'dead'),
+    look: () => announce(keyOf.peers, 'running'),
+  },
+  [keyOf.lock('*')]: {
+    span: LOCK_TTL,
+    left: () => lifetime(keyOf.lock('a')),
+    begin: () => own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL),
+    look: () => tryLock(own.redis, 'a'),
+  },
+  [keyOf.idempotentAnswer('*')]: {
+    span: IDEMPOTENCY_LIFETIME,
+    left: () => lifetime(keyOf.idempotentAnswer('call')),
+    begin: remember,
+    look: answered,
+  },
+  [keyOf.used]: {
+    span: MINUTE,
+    left: () => score(keyOf.used, 'key_1'),
+    begin: () => usesInRedis(own.redis).save(new Map([['key_1', Date.now()]]), Date.now()),
+    look: () => usesInRedis(own.redis).save(new Map([['key_2', Date.now()]]), Date.now()),
+  },
+  [keyOf.keyIndex]: {
+    span: 0,
+    left: () => field(keyOf.keyIndex, 'checked'),
+    begin: () => repairKeyIndex(own.redis, async () => {}),
+    async look() {
+      const gateway = await openShared({ url: own.server.url });
+      await until('it is checked again', async () => (await field(keyOf.keyIndex, 'checked')) <= 0);
+      await gateway.close();
+    },
+  },
+  [names]: { span: 10 * MINUTE, left: () => score(names, 'x'), begin: () => addEvent(), look: () => addEvent() },
+  [queuedAt]: { span: 0, left: () => field(queuedAt, 'x'), begin: () => addEvent(), look: () => addEvent() },
+  [due('*')]: {
+    span: LEASE,
+    left: firstDue,
+    async begin() {
+      await addEvent();
+      await take();
+    },
+    look: take,
+  },
+  [lastResult('*')]: {
+    span: 5_000,
+    left: () => field(lastResult(ENDPOINT), 'paused'),
+    begin: failJob,
+    look: take,
+  },
+};
+
+/** Why nothing waits for the times of a key. */
+const NOT_WAITING: Readonly<Record<string, string>> = {
+  [keyOf.counters('*')]: 'windows, strikes and bans have rules of their own: lua/rules',
+  [keyOf.bans]: 'every entry is checked against the counters of its subject',
+  [keyOf.banLog]: 'entries of a clock that was ahead go with the next one: ban-log-contract.ts',
+  [keyOf.probe('*')]: 'it is only written',
+  [came('*')]: 'an order, and the age of the oldest job for operators',
+  [keyOf.outbox.jobs('*')]: 'the age at which a job is given up only ends its retries later',
+  [keyOf.outbox.marks]: 'a time in the future counts as none: expiry-notices.ts',
+  [keyOf.apiKeys]: 'an order',
+  [keyOf.keysOfAccount('*')]: 'an order',
+  [keyOf.keysOfPlan('*')]: 'an order',
+  [keyOf.revokedKeysOfPlan('*')]: 'an order',
+  [keyOf.expiringKeys]: 'dates that an operator has set',
+  [keyOf.apiKey('*')]: 'dates that an operator has set',
+  [keyOf.audit]: 'what happened when, without an age at which it goes',
+  [keyOf.tokens]: 'when a token was created, for operators',
+};
+const WITHOUT_TIME = [
+  ...[keyOf.apiKeyId('*'), keyOf.accounts, keyOf.plans, keyOf.imported, keyOf.dataMark, keyOf.bansWhole],
+  ...[keyOf.auditDropped, keyOf.banLogDropped, keyOf.outbox.counter],
+];
+
+test('every key in Redis has a decision about its times', () => {
+  const keys = [...sharedFormats()].flatMap((text) => /^redis key (.*)$/.exec(text)?.[1] ?? []);
+  expect([...Object.keys(WAITING), ...Object.keys(NOT_WAITING), ...WITHOUT_TIME].sort()).toEqual(keys.sort());
+});
+
+describe('after the clock was set back by an hour, nothing lasts longer than it was to last', () => {
+  test.each(Object.entries(WAITING))('%s', async (_name, { span, left, begin, look }) => {
+    await begin();
+    expect(await left()).toBeLessThanOrEqual(span + JITTER);
+    await setClockBack();
+    expect(await left()).toBeGreaterThan(span + JITTER);
+    await look();
+    expect(await left()).toBeLessThanOrEqual(span + JITTER);
+  });
+
+  test('a change waits for the lock of a dead gateway, and not for the clock', async () => {
+    await own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL);
+    await setClockBack();
+    const change = withLocks(own.redis, ['a', 'b'], async () => 'changed');
+    await until('the lock lasts no longer', async () => (await lifetime(keyOf.lock('a'))) <= LOCK_TTL);
+    await own.server.admin.del(keyOf.lock('a'));
+    expect(await change).toBe('changed');
+  });
+});

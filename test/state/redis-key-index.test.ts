@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { entriesOf, forgetIndex, isIndexWhole } from '../../src/state/redis/key-index.ts';
-import { maintainKeyIndex, repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
+import { isRepairDue, maintainKeyIndex, repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { recordsInRedis } from '../../src/state/redis/records.ts';
 import { shardsOf } from '../../src/state/redis/shards.ts';
@@ -162,6 +162,21 @@ describe('in one Redis', () => {
     expect(at).toBeGreaterThan(3);
     const expected = listsOf(await allKeys(keys));
     expect(await listsIn(own.redis, [...expected.keys()])).toEqual(expected);
+  });
+
+  test('keys that a gateway of an older version adds later are entered, and incomplete keys are not looked for again', async () => {
+    const records = await addUnlisted(30);
+    await own.redis.del(keyOf.apiKey(records[3]!.hash));
+    await repairKeyIndex(own.redis, onwards);
+    expect(await isRepairDue(own.redis)).toBe(false);
+    const late = keyRecord({ plan: 'pro' });
+    await keysIn(own.redis).add(late, note());
+    expect(await isRepairDue(own.redis)).toBe(false);
+    await own.redis.zrem(keyOf.keysOfPlan('pro'), late.id);
+    expect(await isRepairDue(own.redis)).toBe(true);
+    await repairKeyIndex(own.redis, onwards);
+    expect(await idsOf(keysIn(own.redis).read({ plan: 'pro' }))).toContain(late.id);
+    expect(await isRepairDue(own.redis)).toBe(false);
   });
 
   test('one gateway builds the lists, and another one continues after it was killed', async () => {

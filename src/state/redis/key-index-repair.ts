@@ -7,7 +7,7 @@ import { keyOf } from './key-names.ts';
 import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
 import { holdLock, releaseLock, tryLock, withLocks } from './lock.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { withTimeout } from './timeouts.ts';
+import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
 
 const MOVE = loadScript('move-1.lua');
 
@@ -20,9 +20,10 @@ const NAMES = 1_000;
 const LOOK_INTERVAL = MINUTE;
 const PASS_INTERVAL = DAY;
 
-/** Fields of `keyOf.keyIndex`: the last key that a pass has entered, and the end of the last pass. */
+/** Fields of `keyOf.keyIndex`: the last key that a pass has entered, the end of the last pass, and `missingIn` then. */
 const AFTER = 'after';
 const CHECKED = 'checked';
+const MISSING = 'missing';
 const LOCK = 'key-index';
 
 /** Invalid records are in no list. */
@@ -37,8 +38,8 @@ export interface KeyIndexOptions {
 }
 
 /**
- * Builds the lists of keys in the background, and repairs them once a day. One gateway at a time does it; another one
- * continues if it ends. Returns a function that stops it.
+ * Builds the lists of keys in the background, and repairs them once a day and if keys are missing. One gateway at a time
+ * does it; another one continues if it ends. Returns a function that stops it.
  */
 export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexOptions): () => void {
   let isEnded = false;
@@ -54,7 +55,7 @@ export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexO
     if (isRunning || !isFit()) return;
     isRunning = true;
     try {
-      if (!(await isDue(redis)) || !(await tryLock(redis, LOCK))) return;
+      if (!(await isRepairDue(redis)) || !(await tryLock(redis, LOCK))) return;
       await repairKeyIndex(redis, step).finally(() => releaseLock(redis, LOCK));
     } catch (error) {
       // Requests report an outage, and the next look continues the pass.
@@ -72,10 +73,26 @@ export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexO
   };
 }
 
-async function isDue(redis: Connection): Promise<boolean> {
-  const [whole, checked] = await withTimeout(redis.hmget(keyOf.keyIndex, WHOLE, CHECKED));
-  const age = (await nowOf(redis)) - Number(checked ?? Number.NaN);
-  return whole !== '1' || !(age >= 0 && age < PASS_INTERVAL);
+/** Whether the lists are not built, were not repaired for a day, or lack keys. */
+export async function isRepairDue(redis: Connection): Promise<boolean> {
+  const [whole, checked, missing] = await withTimeout(redis.hmget(keyOf.keyIndex, WHOLE, CHECKED, MISSING));
+  if (whole !== '1' || checked === null) return true;
+  const age = (await nowOf(redis)) - Number(checked);
+  return age < 0 || age >= PASS_INTERVAL || (await missingIn(redis)) > Number(missing);
+}
+
+/**
+ * Keys that are in no list of a plan. It grows if a gateway of an older version adds keys, or if a failover loses
+ * entries; incomplete keys stay.
+ */
+async function missingIn(redis: Connection): Promise<number> {
+  const all = await withTimeout(redis.zcard(keyOf.apiKeys));
+  let listed = 0;
+  for await (const plans of planNames(redis)) {
+    const commands = plans.map((plan): Command => ['zcard', keyOf.keysOfPlan(plan)]);
+    for (const size of await allWithTimeout(redis, commands)) listed += size as number;
+  }
+  return all - listed;
 }
 
 /** Unix milliseconds by the clock of Redis. */
@@ -88,7 +105,8 @@ async function nowOf(redis: Connection): Promise<number> {
 export async function repairKeyIndex(redis: Connection, step: () => Promise<void>): Promise<void> {
   if (!(await enterAll(redis, step))) return;
   for await (const list of lists(redis)) await removeSurplus(redis, list, step);
-  await withTimeout(redis.hset(keyOf.keyIndex, CHECKED, await nowOf(redis)));
+  const fields = { [MISSING]: await missingIn(redis), [CHECKED]: await nowOf(redis) };
+  await withTimeout(redis.hset(keyOf.keyIndex, fields));
 }
 
 /** Enters every key into its lists. Returns false if the index was forgotten, or another gateway has gone on. */
@@ -114,14 +132,20 @@ async function enterAll(redis: Connection, step: () => Promise<void>): Promise<b
 /** Lists whose lengths are counted. An entry too many of an account only costs its reader a look. */
 async function* lists(redis: Connection): AsyncGenerator<string> {
   yield keyOf.expiringKeys;
-  for (let last = ''; ; ) {
-    const plans = await namesAfter(redis, keyOf.plans, last, NAMES);
+  for await (const plans of planNames(redis)) {
     for (const plan of plans) {
       yield keyOf.keysOfPlan(plan);
       yield keyOf.revokedKeysOfPlan(plan);
     }
-    if (plans.length < NAMES) return;
-    last = plans.at(-1)!;
+  }
+}
+
+async function* planNames(redis: Connection): AsyncGenerator<readonly string[]> {
+  for (let last = ''; ; ) {
+    const names = await namesAfter(redis, keyOf.plans, last, NAMES);
+    yield names;
+    if (names.length < NAMES) return;
+    last = names.at(-1)!;
   }
 }
 

@@ -62,6 +62,11 @@ export const READS: Readonly<Record<string, Command>> = {
   zrevrank: (data, args) => rank(data, args, true),
   zmscore: (data, [key, ...members]) => members.map((member) => scoresAt(data, key!).get(member)?.toString() ?? null),
   zscan: (data, [key]) => ['0', byScore(scoresAt(data, key!)).flatMap(([member, score]) => [member, `${score}`])],
+  zrangebylex: (data, [key, from, , , , limit]) =>
+    [...scoresAt(data, key!).keys()]
+      .sort()
+      .filter((member) => member > from!.slice(1))
+      .slice(0, Number(limit)),
   lpos: (data, [key, item]) => {
     const found = (data.read(key!, 'list')?.items ?? []).lastIndexOf(item!);
     return found < 0 ? null : found;

@@ -98,6 +98,8 @@ export class RedisServer implements Service {
         return this.#evaluate(args);
       case 'publish':
         return this.publish(args[0]!, args[1]!);
+      case 'time':
+        return [String(Math.floor(this.now / 1_000)), String((this.now % 1_000) * 1_000)];
       case 'ping':
         return 'PONG';
       case 'info':

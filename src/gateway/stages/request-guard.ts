@@ -125,8 +125,9 @@ const NOT_ANSWERED = 499;
 
 const NEAR = 0.2;
 
-function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
-  if (verdict !== 'admitted') return false;
+/** What remains of a gateway's share during an outage does not show the use. */
+function isNearLimit({ verdict, by, readings }: Admission, scopes: Scopes): boolean {
+  if (verdict !== 'admitted' || by === 'alone') return false;
   for (const { window, remaining } of readings) {
     if (remaining <= NEAR * window.limit && countsIn(window, scopes)) return true;
   }

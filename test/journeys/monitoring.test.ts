@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
+import { fakeStore } from '../support/upstream.ts';
 
 const plans = (limit: number) =>
   `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
 
-const _folderOf = temporaryFolders();
+const CONNECTION_GAUGES = ['connections_open', 'connections_idle', 'connections_limit', 'pending_requests'];
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -87,4 +88,48 @@ test('connections to the backend and memory for bodies are reported with their l
   writeFileSync(join(gateway.folder, 'gateway.yaml'), 'http: { bodyBudget: 200MiB }\n');
   await adminOf(gateway.adminUrl)('POST', '/reload');
   expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(200 * 2 ** 20);
+});
+
+test('open, idle, pending and possible connections to the backend are four figures', async () => {
+  let isHolding = true;
+  const held: (() => void)[] = [];
+  const store = await fakeStore((_, response) => {
+    const end = () => void response.end('[]');
+    if (isHolding) held.push(end);
+    else end();
+  });
+  function release(): void {
+    isHolding = false;
+    for (const end of held) end();
+  }
+  stops.push(() => store.close());
+  const settings = 'upstream: { connections: 3 }\n';
+  const gateway = await TestGateway.start({ plans: plans(10), settings, storeUrl: store.url });
+  stops.push(() => gateway.stop(), release);
+  const { secret } = await gateway.key();
+  const send = () => gateway.client.get('/pets').set('X-API-Key', secret).then();
+  const reported = async () => {
+    const text = await metricsAt(gateway.adminUrl);
+    const [open, idle, limit, pending] = CONNECTION_GAUGES.map((name) => valueIn(text, `storegate_upstream_${name}`));
+    return { open, idle, limit, pending };
+  };
+  const shown = async () => (await adminOf(gateway.adminUrl)('GET', '/stores')).body.stores[0].connections;
+  async function both(expected: Awaited<ReturnType<typeof reported>>): Promise<void> {
+    const { pending: waiting, ...rest } = expected;
+    await until('the connections are so', async () => isDeepStrictEqual(await shown(), { ...rest, waiting }));
+    expect(await reported()).toEqual(expected);
+  }
+
+  await both({ open: 0, idle: 0, limit: 3, pending: 0 });
+  const answers = [send(), send()];
+  await until('both arrive', () => held.length === 2);
+  await both({ open: 2, idle: 0, limit: 3, pending: 0 });
+  held[0]!();
+  await both({ open: 2, idle: 1, limit: 3, pending: 0 });
+  answers.push(send(), send(), send(), send());
+  await until('the third connection is busy', () => held.length === 4);
+  await both({ open: 3, idle: 0, limit: 3, pending: 2 });
+  release();
+  await Promise.all(answers);
+  await both({ open: 3, idle: 3, limit: 3, pending: 0 });
 });

@@ -137,7 +137,9 @@ test('the audit log, tokens, and times of last use are shared', async () => {
   const { id, key } = await create();
   await status(two, key);
   await two.close();
-  expect((await atOne('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(two.clock.now).toISOString());
+  // A use by a clock that is ahead is shown as now.
+  const used = Math.min(one.clock.now, two.clock.now);
+  expect((await atOne('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(used).toISOString());
   await two.open();
   atTwo = adminOf(two.adminUrl);
   const { entries } = (await atTwo('GET', '/audit?limit=1000')).body;

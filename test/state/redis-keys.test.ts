@@ -46,6 +46,13 @@ afterEach(async () => {
   await proxy.stop();
 });
 
+/** The gateways maintain the lists of keys in the background when they start. */
+const whenQuiet = () =>
+  until('the lists are built', async () => {
+    const isBusy = (await server.admin.exists(keyOf.lock('key-index'))) === 1;
+    return !isBusy && (await isIndexWhole(server.admin));
+  });
+
 const create = () => createKey(editOf(one.keys), PLANS, { account: 'acme', plan: 'free' });
 const found = async (secret: string) => await keyring.find(hashSecret(secret));
 
@@ -94,6 +101,7 @@ test('a key that was unknown is known as soon as it is made', async () => {
 
 // The keyring asks once per key: test/keys/keyring.test.ts.
 test('a look-up of an unknown key is one command', async () => {
+  await whenQuiet();
   const monitor = await server.admin.monitor();
   const words: string[] = [];
   monitor.on('monitor', (_time: string, command: string[]) => words.push(...command));
@@ -124,6 +132,7 @@ describe('what one gateway does to a subject, the other answers', () => {
   const verdict = async (gateway: SharedGateway) => (await gateway.state.admit('key:s', ONE, 1)).verdict;
 
   test('a refusal is answered from memory until a reset', async () => {
+    await whenQuiet();
     await verdict(two);
     await verdict(two);
     const calls = async () =>

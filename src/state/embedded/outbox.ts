@@ -16,6 +16,7 @@ import {
 } from '../../webhooks/outbox.ts';
 import { inChange } from './commits.ts';
 import { makeFolder, reasonOf, StateFileError } from './file.ts';
+import { hasTables } from './tables.ts';
 
 /** A separate file: deleting it loses only pending deliveries. */
 const FILE = 'webhooks.db';
@@ -62,6 +63,8 @@ const TABLES = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
 
+const UNRELEASED = 'an unreleased storegate has written it. Delete it: only pending deliveries are lost';
+
 /** A `Row`. */
 const FIRST_DUE = `SELECT number, id, type, body, at, attempts + 1 AS attempts FROM jobs WHERE endpoint = ? AND due <= ?
   ORDER BY due, number LIMIT 1`;
@@ -77,6 +80,7 @@ export function openOutbox(folder: string | null): Outbox {
   try {
     return openDatabase(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 }, (db) => {
       db.exec(TABLES);
+      if (!hasTables(db, TABLES)) throw new Error(UNRELEASED);
       return outboxIn(db);
     });
   } catch (error) {

@@ -79,7 +79,7 @@ export interface State {
    */
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
   /**
-   * Adds a strike for a request that this process refused without `admit`, although its client was told to wait. `null`:
+   * Adds a strike for a request that this process refused without `admit`, although its client had to wait. `null`:
    * it is added later, and `onBan` reports a ban that it causes.
    */
   strike(subject: string, limits: Limits): MaybePromise<Admission | null>;

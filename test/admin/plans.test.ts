@@ -9,10 +9,10 @@ import { Outage } from '../../src/errors/outage.ts';
 const { plans } = loadConfig({ env: {}, cwd: process.cwd() });
 
 function operations(error: Error) {
-  const read = () => {
+  const countKeys = () => {
     throw error;
   };
-  const context = { plans: () => plans, keys: { read } } as unknown as AdminContext;
+  const context = { plans: () => plans, keys: { countKeys } } as unknown as AdminContext;
   return planOperations(context, null as unknown as Change);
 }
 

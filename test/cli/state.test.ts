@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
@@ -86,7 +87,7 @@ describe('storegate state', () => {
     const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
     await gateway.state.ban(`key:${idOf(1)}`, limits([window(5, HOUR)]), HOUR);
     await gateway.close();
-    const [counters] = readdirSync(at('data')).filter((name) => name.startsWith('ledgers.'));
+    const [counters] = readdirSync(at('data')).filter((name) => name.startsWith(`${COUNTER_FILES}.`));
     rmSync(join(at('data'), counters!));
     for (const args of [
       ['backup', 'a.ndjson'],

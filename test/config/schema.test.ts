@@ -94,7 +94,7 @@ describe('the schema that editors show', () => {
     expect(names.filter((name) => !isRead(name))).toEqual([]);
     const planted = Object.keys(SETTING_READERS).map((section) => `${section}.limit`);
     // In these sections other objects have members of the same name.
-    const blind = ['admin.tls.limit', 'redis.limit', 'http.limit', 'http.authFailureLimit.limit', 'explain.limit'];
+    const blind = ['admin.tls.limit', 'http.limit', 'http.authFailureLimit.limit', 'explain.limit'];
     expect(planted.filter(isRead)).toEqual(blind);
   });
 

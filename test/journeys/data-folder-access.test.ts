@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
+import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -18,7 +19,7 @@ const CONTRACT = JSON.stringify({
 
 /** Files that a gateway has while it runs. */
 const EMBEDDED = ['state.db', 'state.db-wal', 'state.db-shm', 'state.last-change', 'gateway.lock', 'gateway.json'];
-const REDIS = ['keys-copy.db', 'keys-copy.db-wal', 'keys-copy.lock', 'standings.1.lock'];
+const REDIS = ['keys-copy.db', 'keys-copy.db-wal', 'keys-copy.lock'];
 const BOTH = ['contract-copy.json', 'history.1.lock'];
 
 const contract = createServer((_request, response) => response.end(CONTRACT));
@@ -57,7 +58,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<void> {
 
 describe('a data folder that a gateway makes under an open umask', () => {
   test.each<[string, readonly string[], () => Record<string, string>]>([
-    ['embedded state', [...EMBEDDED, ...BOTH, 'webhooks.db', 'ledgers.1.log'], () => ({})],
+    ['embedded state', [...EMBEDDED, ...BOTH, 'webhooks.db', `${COUNTER_FILES}.1.log`], () => ({})],
     ['Redis', [...REDIS, ...BOTH], () => ({ REDIS_URL: redis.url })],
   ])('is accessible to its owner only, with %s', async (_, files, env) => {
     await start(env());

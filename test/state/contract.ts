@@ -407,7 +407,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect((await admit(automatic, FAR)).verdict).toBe('limited');
     });
 
-    test('is answered so also if nobody has asked for the subject since', async () => {
+    test('holds for a subject that has sent no request since', async () => {
       const subject = fresh();
       await state.ban(subject, FREE, 10 * MINUTE);
       clock.pass(BACK);
@@ -477,7 +477,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(answers.map(({ strikes }) => strikes)).toEqual(new Array(2 + workers).fill(0));
     });
 
-    test('end a wait at the earliest time that was told: a cheaper request returns before a costly one', async () => {
+    test('end a wait at the earliest retry time: a cheaper request returns before a costly one', async () => {
       const subject = fresh();
       const given = limits([window(4, MINUTE), window(5, DAY)], { ...ESCALATION, workers: 2 });
       await times(4, subject, given);

@@ -11,7 +11,7 @@ import { temporaryFolders } from '../support/temporary.ts';
 import { targetOptions } from '../support/transfer.ts';
 
 /** A user that owns nothing. */
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 const IS_ROOT = process.geteuid?.() === 0;
 /** The system checks access for the real user, which stays root: then SQLite finds out. */
 const FOREIGN = IS_ROOT ? 'it cannot be opened or created' : 'it is not writable';
@@ -33,7 +33,7 @@ const start = () => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe
 function asStranger(work: () => void): void {
   chmodSync(cwd, 0o777);
   chmodSync(folder, 0o777);
-  if (IS_ROOT) asNobody(work);
+  if (IS_ROOT) withoutRights(work);
   else asOwner(work);
 }
 
@@ -42,10 +42,10 @@ function asOwner(work: () => void): void {
   work();
 }
 
-function asNobody(work: () => void): void {
+function withoutRights(work: () => void): void {
   const { mode } = statSync(tmpdir());
   chmodSync(tmpdir(), mode | 0o011);
-  process.seteuid!(NOBODY);
+  process.seteuid!(UNPRIVILEGED);
   try {
     work();
   } finally {

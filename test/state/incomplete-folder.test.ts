@@ -4,7 +4,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { IncompleteFolder, missingCounterFiles, nameGenerations } from '../../src/state/embedded/inventory.ts';
+import {
+  COUNTER_FILES,
+  IncompleteFolder,
+  missingCounterFiles,
+  nameGenerations,
+} from '../../src/state/embedded/inventory.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { folderSource } from '../../src/state/embedded/transfer/source.ts';
@@ -103,7 +108,10 @@ describe('a data folder', () => {
     // Another start writes all counters into a second file; the first one is removed when that has everything.
     const gateway = open(first);
     await gateway.state.ban('key:b', FREE, HOUR);
-    await until('the first file is gone', () => logs(first).length === 1 && !logs(first).includes('ledgers.1.log'));
+    await until(
+      'the first file is gone',
+      () => logs(first).length === 1 && !logs(first).includes(`${COUNTER_FILES}.1.log`),
+    );
     const copy = folderOf();
     cpSync(first, copy, { recursive: true });
     await gateway.close();
@@ -166,11 +174,11 @@ describe('a data folder', () => {
   test('is whole although its gateway replaces a file of counters during the check', async () => {
     const copy = await crashed();
     const db = openStateFile(copy);
-    cpSync(join(copy, 'ledgers.1.log'), join(copy, 'ledgers.2.log'));
+    cpSync(join(copy, `${COUNTER_FILES}.1.log`), join(copy, `${COUNTER_FILES}.2.log`));
     nameGenerations(db, [1, 2]);
     function dropOlder(): void {
       nameGenerations(db, [2]);
-      rmSync(join(copy, 'ledgers.1.log'), { force: true });
+      rmSync(join(copy, `${COUNTER_FILES}.1.log`), { force: true });
     }
     const all = (query: string) => {
       const rows = db.prepare(query).all();
@@ -179,8 +187,8 @@ describe('a data folder', () => {
     };
     const read = { prepare: (query: string) => ({ all: () => all(query) }) };
     expect(missingCounterFiles(copy, read as unknown as DatabaseSync)).toEqual([]);
-    rmSync(join(copy, 'ledgers.2.log'));
-    expect(missingCounterFiles(copy, db)).toEqual(['ledgers.2.log']);
+    rmSync(join(copy, `${COUNTER_FILES}.2.log`));
+    expect(missingCounterFiles(copy, db)).toEqual([`${COUNTER_FILES}.2.log`]);
     db.close();
   });
 
@@ -193,12 +201,12 @@ describe('a data folder', () => {
     cpSync(copy, second, { recursive: true });
     await gateway.close();
     const all = logs(second);
-    expect(all).toEqual([first, 'ledgers.2.log']);
+    expect(all).toEqual([first, `${COUNTER_FILES}.2.log`]);
     rmSync(join(second, first!));
     expect(await repairFolder(second)).toEqual({ files: [first], changes: 0 });
     await folderSource(second).close();
-    rmSync(join(second, 'ledgers.2.log'));
-    for (const read of READERS) expect(() => read(second)).toThrow('ledgers.2.log is missing');
+    rmSync(join(second, `${COUNTER_FILES}.2.log`));
+    for (const read of READERS) expect(() => read(second)).toThrow(`${COUNTER_FILES}.2.log is missing`);
   });
 
   test('is copied with a report of damage, as a start reports it', async () => {
@@ -230,7 +238,7 @@ describe('a data folder', () => {
     const copy = await crashed();
     const [name] = logs(copy);
     // It wrote everything into a newer file, and removed the older one.
-    cpSync(join(copy, name!), join(copy, 'ledgers.9.log'));
+    cpSync(join(copy, name!), join(copy, `${COUNTER_FILES}.9.log`));
     rmSync(join(copy, name!));
     const gateway = open(copy);
     expect(await gateway.state.bans()).toHaveLength(1);

@@ -204,7 +204,7 @@ describe('after the clock was set back by an hour, nothing lasts longer than it 
     await own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL);
     await setClockBack();
     const change = withLocks(own.redis, ['a', 'b'], async () => 'changed');
-    await until('the lock lasts no longer', async () => (await lifetime(keyOf.lock('a'))) <= LOCK_TTL);
+    await until('the lock ends in time', async () => (await lifetime(keyOf.lock('a'))) <= LOCK_TTL);
     await own.server.admin.del(keyOf.lock('a'));
     expect(await change).toBe('changed');
   });

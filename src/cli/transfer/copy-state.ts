@@ -142,7 +142,7 @@ async function takeInto(
     throw new TransferError(dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`);
 }
 
-/** As a start, a copy goes on without the damaged end of a file, and reports it. */
+/** As a start does, a copy ignores the damaged end of a file, and reports it. */
 function damageTo({ err }: Terminal): (damage: string) => void {
   return (damage) => err(`${damage}\n`);
 }

@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
 
 const FAILURES: Case = { name: 'failed attempts of an address', plans: ESCALATED, longest: MINUTE, ...failures };
 
-/** What a client is told after the clock of `machine` was an hour fast and is corrected. */
+/** What a client gets after the clock of `machine` was an hour fast and is corrected. */
 async function afterCorrection(simulation: Simulation, machine: Machine, one: Case, isRestarted: boolean) {
   const { world, gateways } = simulation;
   const gateway = gateways[0]!;

@@ -102,45 +102,33 @@ export function staleAt({ windows, cells, strikeState }: Counters): number {
 /**
  * The rule for stored times: what lies further in the future than its own span allows began now. The clock was fast when
  * it was stored, and has been corrected. So no window, ban or wait lasts longer than its span, and every counted unit
- * stays counted. Returns whether something changed.
+ * stays counted.
  */
-export function correctTimes(counters: Counters, now: number): boolean {
-  let isCorrected = false;
+export function correctTimes({ windows, cells, strikeState }: Counters, now: number): void {
   let at = 0;
-  for (const window of counters.windows) {
+  for (const window of windows) {
     const meter = meterOf(window);
-    if (meter.correctTimes(counters.cells, at, window, now)) isCorrected = true;
+    meter.correctTimes(cells, at, window, now);
     at += meter.size;
   }
-  const { strikeState } = counters;
-  return (strikeState !== null && correctStrikeTimes(strikeState, now)) || isCorrected;
+  if (strikeState) correctStrikeTimes(strikeState, now);
 }
 
-function correctStrikeTimes(state: StrikeState, now: number): boolean {
-  let isCorrected = false;
-  for (const wait of [state.refused, ...(state.refusedIn ?? [])]) {
-    if (wait.at <= now) continue;
-    // A client that waits as the fast clock demanded returns before the corrected end.
-    Object.assign(wait, noWait());
-    isCorrected = true;
-  }
-  if (state.strikes.some((at) => at > now)) {
-    state.strikes = state.strikes.map((at) => Math.min(at, now));
-    isCorrected = true;
-  }
-  const future = state.bannedSince - now;
-  if (future > 0) {
+function correctStrikeTimes(state: StrikeState, now: number): void {
+  const { refused, refusedIn, strikes } = state;
+  // A client that waits as the fast clock demanded returns before the corrected end.
+  if (refused.at > now) state.refused = noWait();
+  for (const wait of refusedIn ?? []) if (wait.at > now) Object.assign(wait, noWait());
+  for (let i = 0; i < strikes.length; i++) strikes[i] = Math.min(strikes[i]!, now);
+  if (state.bannedSince > now) {
+    state.bannedUntil -= state.bannedSince - now;
     state.bannedSince = now;
-    state.bannedUntil -= future;
-    isCorrected = true;
   }
   const excess = state.cleanSince - Math.max(now, state.bannedUntil);
   if (excess > 0) {
     state.cleanSince -= excess;
     state.forgottenAt -= excess;
-    isCorrected = true;
   }
-  return isCorrected;
 }
 
 export function eachWindow(

@@ -13,9 +13,9 @@ export interface Meter {
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
   /**
    * Units charged later than `now`, by a clock that has been set back, count as charged at `now`. Call it before every
-   * other method. Returns whether there were any.
+   * other method.
    */
-  correctTimes(cells: number[], at: number, window: Window, now: number): boolean;
+  correctTimes(cells: number[], at: number, window: Window, now: number): void;
   /** Takes back up to `units` charged units. */
   refund(cells: number[], at: number, window: Window, units: number, now: number): void;
   /** When the next units return: all units if the window resets as a whole, otherwise the oldest. */
@@ -47,9 +47,7 @@ export const fixed: Meter = {
   fitsAt: (cells, at, window, cost, now) =>
     fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
   correctTimes(cells, at, _window, now) {
-    if (cells[at]! <= now) return false;
-    cells[at] = now;
-    return true;
+    if (cells[at]! > now) cells[at] = now;
   },
   staleAt: (cells, at, window) => cells[at]! + window.span,
   openedAt: (cells, at) => cells[at]!,
@@ -113,7 +111,7 @@ export const sliding: Meter = {
   correctTimes(cells, at, window, now) {
     const newest = cells[at]!;
     const slot = slotOf(window, now);
-    if (newest <= slot) return false;
+    if (newest <= slot) return;
     let moved = 0;
     for (let s = Math.max(slot + 1, newest - SLOTS); s <= newest; s++) {
       moved += cells[cellOf(at, s)]!;
@@ -121,7 +119,6 @@ export const sliding: Meter = {
     }
     cells[at] = slot;
     cells[cellOf(at, slot)]! += moved;
-    return true;
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
   openedAt: (_cells, _at, now) => now,

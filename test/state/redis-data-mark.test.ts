@@ -163,5 +163,10 @@ describe.each([
     stops.push(() => gateway.close());
     const warnings = gateway.events.flatMap((event) => (event.type === 'state.warning' ? [event.warning] : []));
     expect(warnings).toEqual(isKnown ? [] : [expect.stringContaining(UNKNOWN_ROLE)]);
+    // Otherwise the gateway would never be ready.
+    expect(await gateway.keys.hasImported()).toBe(!isKnown);
+    const record = keyRecord();
+    await gateway.keys.add(record, note());
+    expect(await gateway.keys.find(record.hash)).toEqual(record);
   });
 });

@@ -9,7 +9,7 @@ import { checkDone, readBan, readLevel, UnexpectedReply } from '../../src/state/
 import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
-import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { openShared, type SharedGateway, untilIndexed } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -78,12 +78,8 @@ describe('a connection whose answers belong to other commands', () => {
     await server.admin.flushall();
     proxy = await startProxy(server.port);
     gateway = await openShared({ url: proxy.url });
-    // Its commands would get the extra answer.
-    await until(
-      'the lists of keys are built',
-      async () => (await server.admin.hget(keyOf.keyIndex, 'checked')) !== null,
-    );
-    await until('nothing holds a lock', async () => (await server.admin.exists(keyOf.lock('key-index'))) === 0);
+    // Other commands would get the extra answer.
+    await untilIndexed(server);
   });
   afterEach(async () => {
     await gateway.close();

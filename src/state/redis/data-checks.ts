@@ -19,7 +19,7 @@ export type LookUp = (name: string) => Promise<string | null>;
 export interface DataCheck {
   /** Accepts the current data as complete. */
   learn(): Promise<void>;
-  /** Throws CountersError if the text is missing and Redis may have lost its data. */
+  /** Throws CountersError if the text is missing and Redis may have lost its data, or NotReported. */
   readonly lookUp: LookUp;
   /** Throws CountersError if Redis may have lost its data. */
   confirm(): Promise<void>;
@@ -29,6 +29,15 @@ export interface DataCheck {
 
 export function dataCheckOf(redis: Connection, lost: () => void): DataCheck {
   return redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);
+}
+
+/** Redis does not report what a check needs, so nothing can be confirmed, whatever Redis has. */
+export class NotReported extends CountersError {
+  override name = 'NotReported';
+
+  constructor() {
+    super(NOT_REPORTED);
+  }
 }
 
 const NOT_REPORTED =
@@ -123,16 +132,17 @@ export function clusterData(redis: Cluster, lost: () => void, clock = () => perf
 
   /** Throws CountersError until an unknown id was unknown for `LOST_AFTER`. */
   async function check({ role, id, before }: ShardData): Promise<void> {
-    rejectUnlessMaster(id === null ? null : role);
+    rejectUnlessMaster(role);
+    if (id === null) throw new NotReported();
     if (known.size === 0) await learn();
-    if (!known.has(id!) && !known.has(before ?? '')) {
-      const since = unknownSince.get(id!) ?? clock();
-      unknownSince.set(id!, since);
+    if (!known.has(id) && !known.has(before)) {
+      const since = unknownSince.get(id) ?? clock();
+      unknownSince.set(id, since);
       rejectMissing(clock() - since);
       lost();
     }
-    known.add(id!);
-    unknownSince.delete(id!);
+    known.add(id);
+    unknownSince.delete(id);
   }
 
   return {
@@ -161,11 +171,13 @@ export function clusterData(redis: Cluster, lost: () => void, clock = () => perf
 interface ShardData {
   readonly role: string | null;
   readonly id: string | null;
-  readonly before: string | null;
+  /** '': none. */
+  readonly before: string;
 }
 
 function dataOf(info: unknown): ShardData {
-  return { role: roleIn(info), id: fieldIn(info, 'master_replid'), before: fieldIn(info, 'master_replid2') };
+  const before = fieldIn(info, 'master_replid2') ?? '';
+  return { role: roleIn(info), id: fieldIn(info, 'master_replid'), before };
 }
 
 /** `report`: the reply to INFO or ROLE. */
@@ -194,7 +206,7 @@ function isMigrating(error: unknown): boolean {
 
 /** A Redis that does not report its role may be a replica. */
 function rejectUnlessMaster(role: string | null): void {
-  if (role === null) throw new CountersError(NOT_REPORTED);
+  if (role === null) throw new NotReported();
   if (role !== 'master') throw new CountersError('Redis is a replica: it may not have the newest keys');
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DAY, MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Connection } from './client.ts';
+import { isRefusal } from './error.ts';
 import { enterLists, idsAfter, isListed, type KeyPosition, namesAfter, WHOLE } from './key-index.ts';
 import { keyOf } from './key-names.ts';
 import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
@@ -58,8 +59,9 @@ export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexO
       if (!(await isRepairDue(redis)) || !(await tryLock(redis, LOCK))) return;
       await repairKeyIndex(redis, step).finally(() => releaseLock(redis, LOCK));
     } catch (error) {
+      const reason = error instanceof Outage ? error.cause : error;
       // Requests report an outage, and the next look continues the pass.
-      if (!(isEnded || error instanceof Outage)) failed(error);
+      if (!isEnded && (reason === error || isRefusal(reason))) failed(reason);
     } finally {
       isRunning = false;
     }

@@ -78,7 +78,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const bus = createBus(subscriber, observe);
   const lost = () => {
     observe({ type: 'state.warning', warning: DATA_LOST });
-    // In an outage too, the next pass repairs the index.
+    // If Redis fails again, the daily repair does it.
     forgetIndex(redis).catch(() => {});
   };
   const data = dataCheckOf(redis, lost);
@@ -91,7 +91,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
     await data.learn();
     await gateways?.announce();
     if (!isWorker && !checks.isStopped) {
-      const look = () => warningsOf(redis, data);
+      const look = async () => warningsIn(await infosOf(redis), data);
       stopReporting = reportWarnings(warnings, look, observe, lookAgain);
     }
   }
@@ -163,14 +163,14 @@ export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards
 
 /** Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error. */
 export async function checkRedis(redis: Connection, data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
-  for (const info of await infosOf(redis)) checkVersion(info);
+  const infos = await infosOf(redis);
+  for (const info of infos) checkVersion(info);
   await tryScript(redis);
-  return warningsOf(redis, data);
+  return warningsIn(infos, data);
 }
 
-async function warningsOf(redis: Connection, data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
-  const evictions = (await infosOf(redis)).flatMap(evictionWarning);
-  return [...new Set([...evictions, ...(await data.warnings())])];
+async function warningsIn(infos: readonly string[], data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
+  return [...new Set([...infos.flatMap(evictionWarning), ...(await data.warnings())])];
 }
 
 /** Reports the first warnings, and each new one of `look`. Returns a function that stops it. */

@@ -13,7 +13,15 @@ const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type History = { steps: any[]; outages: any[]; gateways: string[]; unresponsive: string[]; isolated: string | null };
+type Items = any[];
+type History = {
+  since: string;
+  steps: Items;
+  outages: Items;
+  gateways: string[];
+  unresponsive: string[];
+  isolated: string | null;
+};
 const historyAt = async (url: string, query = ''): Promise<History> =>
   (await adminOf(url)('GET', `/history${query}`)).body;
 
@@ -119,7 +127,9 @@ describe('a single gateway', () => {
     await send(one.url, secret, 4);
     await untilLogged(one, 9);
     one.clock.pass(MINUTE);
-    expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([2, 7]);
+    const answer = await historyAt(one.adminUrl, '?step=1m');
+    expect(requestsOf(answer)).toEqual([2, 7]);
+    expect(answer.since).toBe(answer.steps[0].at);
   });
 
   test('reports a damaged file, drops the broken part, and serves', async () => {

@@ -682,6 +682,7 @@ export interface Top extends PeerCoverage {
 
 export interface History extends PeerCoverage {
   readonly step: string;
+  readonly since: string | null;
   readonly steps: readonly HistoryStep[];
   readonly outages: readonly StateOutage[];
   readonly gateways: readonly string[];

@@ -10,6 +10,7 @@ import {
   type HistoryQuery,
   type HistoryStep,
   history,
+  historySince,
   MOST_STEPS,
   mergeHistory,
   mergeOutages,
@@ -32,29 +33,32 @@ export function trafficOperations(context: AdminContext) {
       const to = Math.min(question.to, from + most);
       all.push(await ask(context.peers(), history, { ...question, from, to }));
     }
-    const answers = all.flatMap((one) => one.answers);
+    const gateways = all.flatMap((one) => one.answers);
+    const answers = gateways.map(({ answer }) => answer);
+    const lost = all.at(-1)?.lost ?? [];
     return {
-      steps: mergeHistory(answers.map(({ answer }) => answer)),
-      outages: mergeOutages(answers.map(({ answer }) => answer)),
-      gateways: [...new Set(answers.map(({ gateway }) => gateway))],
+      since: answers.length === 0 ? null : completeSince(historySince(question, answers), lost),
+      steps: mergeHistory(answers),
+      outages: mergeOutages(answers),
+      gateways: [...new Set(gateways.map(({ gateway }) => gateway))],
       silent: [...new Set(all.flatMap(({ silent }) => silent))],
       apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
-      lost: all.at(-1)?.lost ?? [],
+      lost,
     };
   }
 
   return {
     getHistory: async ({ query, now }) => {
-      const { since = '1d', step = '1h' } = query;
+      const { since: period = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
-      const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
-      const { steps, outages, gateways, silent, lost, apart } = await askInParts({
+      const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
+      const { since, steps, outages, gateways, silent, lost, apart } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      const view = { step, steps: steps.map(stepView), outages: outages.map(outageView) };
+      const view = { step, since: time(since), steps: steps.map(stepView), outages: outages.map(outageView) };
       return ok({ ...view, gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     getTop: async ({ query }) => {

@@ -70,12 +70,13 @@ function itemRow({ error, share, ...rest }: TopItem) {
 }
 
 function showHistory(history: History, page: Page): string {
-  const { steps, step, outages, gateways, lost, unresponsive } = history;
+  const { steps, step, since, outages, gateways, lost, unresponsive } = history;
   if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
   return (
     page.table(HISTORY_COLUMNS, steps.map(stepRow), 'No requests.') +
     page.notes(
       `One row per ${step}; the current minute is excluded. A missing row: no gateway was running.`,
+      ...(since === null ? [] : [`Complete since ${inSentence(since)}.`]),
       ...outages.map((one) => outageInWords(one, inSentence)),
       ...lost.map((one) => lostGateway(one, inSentence)),
       ...missingGateways(history),

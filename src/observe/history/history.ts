@@ -33,12 +33,17 @@ export class History {
     return this.#minutes;
   }
 
+  /** The begin of the oldest minute, Unix milliseconds; `null`: the history is empty. */
+  get since(): number | null {
+    return this.#minutes.size === 0 ? null : Math.min(...this.#minutes.keys());
+  }
+
   /** Merges a packed minute and returns its start. Throws NotPacked, and changes nothing then. */
   add(minute: Uint8Array): number {
     const { start } = unpackMinute(minute);
     const known = this.#minutes.get(start);
     this.#set(start, known ? mergeMinutes(known, minute) : minute);
-    if (this.#minutes.size > MOST) this.#drop(Math.min(...this.#minutes.keys()));
+    if (this.#minutes.size > MOST) this.#drop(this.since!);
     if (this.bytes > this.#budget) this.#shrink();
     return start;
   }

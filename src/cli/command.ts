@@ -1,5 +1,6 @@
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
+import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { type Api, CommandError, type Connection } from './connect/api.ts';
@@ -163,6 +164,15 @@ export function duration(text: string): string {
   return text;
 }
 
+/** For an option whose value is that field of a call. */
+export function durationOf(field: DurationField): (text: string) => string {
+  return (text) => {
+    const length = readDuration(field, text);
+    if (typeof length === 'string') throw new InvalidArgumentError(`It ${length}.`);
+    return text;
+  };
+}
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** RFC 3339. */
@@ -173,6 +183,7 @@ export function time(text: string): string {
 
 export function futureTime(text: string): string {
   const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (at > LAST_TIME) throw new InvalidArgumentError('Use a time before the year 10000, in UTC.');
   if (at > Date.now()) return text;
   const reason = Number.isNaN(at) ? 'Use a date, time and zone' : 'It is in the past. Use a future time';
   throw new InvalidArgumentError(`${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`);

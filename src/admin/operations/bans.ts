@@ -1,6 +1,6 @@
 import type { BanEntry, BanRecord, Bans } from '@storegate/console';
-import { DAY } from '../../common/time.ts';
-import { formatDuration, parseDuration } from '../../config/units.ts';
+import { longest } from '../../config/durations.ts';
+import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
@@ -11,14 +11,12 @@ import { banAuthorOf, endsOf, entriesSince, RecentBans } from '../ban-history.ts
 import { type AdminAnswer, type AdminOperations, ok, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { durationIn } from '../duration.ts';
 import { limitOf } from '../lists.ts';
 import { sameReason } from '../reason.ts';
 import { countedSubjects, type SubjectUsage, targetOf, targetsOf, turnOf } from '../subjects.ts';
 import { entryView, time } from '../view.ts';
 import { changeUsage, restoreAll } from './usage.ts';
-
-/** To block a client permanently, revoke its keys. */
-const LONGEST = 3_650 * DAY;
 
 export function banOperations(context: AdminContext, change: Change) {
   /** `lengthOf` returns the duration from now on, given the remainder of a current ban; in milliseconds. */
@@ -85,11 +83,11 @@ export function banOperations(context: AdminContext, change: Change) {
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
     },
-    addBan: (task) => ban(task, 'bans.add', () => lengthIn(task)),
+    addBan: (task) => ban(task, 'bans.add', () => durationIn(task.body, 'duration')),
     extendBan: (task) =>
       ban(task, 'bans.extend', (left, subject) => {
         if (left === 0) throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
-        return Math.min(left + lengthIn(task), LONGEST);
+        return Math.min(left + durationIn(task.body, 'duration'), longest('duration'));
       }),
     liftBan: (task) =>
       changeUsage(context, change, task, {
@@ -106,15 +104,6 @@ function shownAfter(after: AuditEntry['after']): BanEntry['after'] {
   if (after === null) return null;
   const { rung: level, ...rest } = after as { readonly rung?: number };
   return { ...rest, ...(level !== undefined && { level }) };
-}
-
-function lengthIn({ body }: Task): number {
-  const length = parseDuration(body.duration)!;
-  if (length > 0 && length <= LONGEST) return length;
-  throw new AdminError(
-    'invalid_value',
-    'A ban is at least 1ms and at most 3650d long; to lock out for good, revoke the keys.',
-  );
 }
 
 function strikeFields({ plan, banned, strikes, level, windows }: SubjectUsage) {

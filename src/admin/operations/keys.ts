@@ -1,7 +1,6 @@
 import type { Key } from '@storegate/console';
 import { DAY } from '../../common/time.ts';
 import { ConfigError } from '../../config/problems/problems.ts';
-import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
 import {
   applyImport,
@@ -31,13 +30,12 @@ import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, orLastKnown, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { durationIn, timeIn } from '../duration.ts';
 import { keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 
 const DEFAULT_OVERLAP = DAY;
-/** Two permanent secrets would be two keys. */
-const LONGEST_OVERLAP = 90 * DAY;
 
 export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
@@ -146,8 +144,7 @@ function withSecret(record: KeyRecord, secret: string, now: number) {
 }
 
 function rotationOf({ body }: Task): Rotation {
-  const overlap = body.overlap === undefined ? DEFAULT_OVERLAP : parseDuration(body.overlap)!;
-  if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
+  const overlap = body.overlap === undefined ? DEFAULT_OVERLAP : durationIn(body, 'overlap');
   return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }
 
@@ -175,8 +172,8 @@ function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDra
     ...(body.addresses !== undefined && { addresses: body.addresses }),
     ...(body.scopes !== undefined && { scopes: body.scopes }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
-    ...(body.expires !== undefined && { expiresAt: body.expires === null ? null : Date.parse(body.expires) }),
-    ...(body.expiresIn !== undefined && { expiresAt: now + parseDuration(body.expiresIn)! }),
+    ...(body.expires !== undefined && { expiresAt: body.expires === null ? null : timeIn(body, 'expires') }),
+    ...(body.expiresIn !== undefined && { expiresAt: now + durationIn(body, 'expiresIn') }),
   };
 }
 
@@ -210,7 +207,9 @@ function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<Impo
     return { ...draftOf(task), hash, disabled: task.body.disabled ?? false };
   } catch (error) {
     if (error instanceof ConfigError) return { field: 'limits', message: 'limits look like 600/minute,100000/day' };
-    throw error;
+    const [flaw] = error instanceof AdminError ? (error.details ?? []) : [];
+    if (flaw === undefined) throw error;
+    return { field: flaw.pointer.slice(1), message: flaw.message };
   }
 }
 

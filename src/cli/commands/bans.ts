@@ -1,6 +1,6 @@
 import type { Ban, BanEntry, Bans, BodyOf, QueryOf } from '@storegate/console';
 import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
-import { type CommandSpec, call, command, duration, option, pastTime, segment, wholeNumber } from '../command.ts';
+import { type CommandSpec, call, command, durationOf, option, pastTime, segment, wholeNumber } from '../command.ts';
 import type { Api } from '../connect/api.ts';
 import { inSentence, listView } from '../output.ts';
 import { windowsTable } from './usage.ts';
@@ -80,7 +80,7 @@ function banChange(
 ): CommandSpec {
   return call(`${name} <key-or-account>`, about, {
     options: [
-      option('--duration <time>', length, duration).makeOptionMandatory(),
+      option('--duration <time>', length, durationOf('duration')).makeOptionMandatory(),
       option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
     ],
     examples: [EXAMPLE.replace('add', name)],

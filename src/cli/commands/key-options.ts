@@ -1,6 +1,6 @@
 import type { BodyOf } from '@storegate/console';
 import type { Option } from 'commander';
-import { duration, futureTime, option, pair, repeated } from '../command.ts';
+import { durationOf, futureTime, option, pair, repeated } from '../command.ts';
 
 export interface KeyOptions {
   readonly plan?: string;
@@ -21,7 +21,7 @@ export const KEY_OPTIONS: readonly Option[] = [
   option('--label <text>', 'purpose of the key'),
   option('--limits <limits>', 'limits in place of those of the plan, e.g. 600/minute,100000/day'),
   option('--expires <time>', 'expiry time, e.g. 2030-01-31T00:00:00Z', futureTime),
-  option('--expires-in <time>', 'time until expiry, e.g. 90d; default: never', duration),
+  option('--expires-in <time>', 'time until expiry, e.g. 90d; default: never', durationOf('expiresIn')),
   option('--address <block>', 'allowed client address or block; repeatable; default: any', repeated),
   option('--scope <name>', 'scope for operations that require one; repeatable', repeated),
   option('--meta <name=value>', 'metadata; repeatable', pair),

@@ -4,7 +4,7 @@ import {
   type CommandSpec,
   call,
   command,
-  duration,
+  durationOf,
   environmentWord,
   everyPage,
   type Options,
@@ -98,7 +98,7 @@ export const keyCommands = command('keys', 'manage API keys', {
     statusChange('revoke', 'revoke a key', (api, id) => api.call('DELETE', `/keys/${segment(id)}`)),
     call('rotate <key-id>', 'replace the secret of a key; both work during the overlap', {
       options: [
-        option('--overlap <time>', 'how long the old secret works; 0s: not at all', duration, '24h'),
+        option('--overlap <time>', 'how long the old secret works; 0s: not at all', durationOf('overlap'), '24h'),
         ENV,
         option('--force', 'end the old secret of a rotation in progress'),
         KEY_ONLY,

@@ -1,5 +1,6 @@
 import type { ManyImportedKeys } from '@storegate/console';
 import { isDateTime } from '@storegate/openapi/formats';
+import { LAST_TIME } from '../../config/durations.ts';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
@@ -87,8 +88,6 @@ function limitsIn(value: unknown): string | null {
   }
 }
 
-const LAST = Date.parse('9999-12-31T23:59:59.999Z');
-
 /** RFC 3339, or Unix time: seconds in up to 11 digits, milliseconds in 12 and more. */
 function timeIn(value: unknown): string | null {
   const text = typeof value === 'number' && value >= 0 ? String(value) : value;
@@ -99,7 +98,7 @@ function timeIn(value: unknown): string | null {
     : isDateTime(text)
       ? Date.parse(text)
       : Number.NaN;
-  return time <= LAST ? new Date(time).toISOString() : null;
+  return time <= LAST_TIME ? new Date(time).toISOString() : null;
 }
 
 /** An empty list means absent. */

@@ -1,0 +1,22 @@
+import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
+import { AdminError } from './admin-error.ts';
+
+/** Milliseconds of a field of a body. Throws AdminError with the field and its range. */
+export function durationIn(body: Readonly<Record<string, string>>, field: DurationField): number {
+  const length = readDuration(field, body[field]!);
+  if (typeof length === 'number') return length;
+  throw unfitField(field, length);
+}
+
+/** Unix milliseconds of an RFC 3339 time in a field of a body. Throws AdminError with the field. */
+export function timeIn(body: Readonly<Record<string, string>>, field: string): number {
+  const at = Date.parse(body[field]!);
+  if (at <= LAST_TIME) return at;
+  throw unfitField(field, `must be at most ${new Date(LAST_TIME).toISOString()}`);
+}
+
+/** `message`: the end of a sentence. */
+function unfitField(field: string, message: string): AdminError {
+  const details = [{ in: 'body' as const, pointer: `/${field}`, message, rule: 'unfit' as const }];
+  return new AdminError('invalid_value', `${field} ${message}.`, { details });
+}

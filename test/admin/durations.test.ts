@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
+import { DURATION_FIELDS, type DurationField, longest } from '../../src/config/durations.ts';
+import { formatDuration, parseDuration } from '../../src/config/units.ts';
+import { type AdminAnswer, type AdminCall, adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let admin: AdminCall;
+let id: string;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  admin = adminOf(gateway.adminUrl);
+  ({ id } = await gateway.key());
+});
+afterAll(() => gateway.stop());
+
+const KEY = { account: 'acme', plan: 'free' };
+const BAN = { reason: 'abuse' };
+const hash = () => createHash('sha256').update(randomBytes(8)).digest('hex');
+
+interface Row {
+  readonly name: string;
+  readonly field: DurationField;
+  readonly call: (text: string) => Promise<AdminAnswer>;
+}
+
+/** Every call with a duration in its body. */
+const ROWS: readonly Row[] = [
+  {
+    name: 'createKey',
+    field: 'expiresIn',
+    call: (expiresIn) => admin('POST', '/keys', { ...KEY, expiresIn }),
+  },
+  {
+    name: 'updateKey',
+    field: 'expiresIn',
+    call: (expiresIn) => admin('PATCH', `/keys/${id}`, { expiresIn }),
+  },
+  {
+    name: 'importKey',
+    field: 'expiresIn',
+    call: (expiresIn) => admin('POST', '/keys/import', { ...KEY, hash: hash(), expiresIn }),
+  },
+  {
+    name: 'rotateKey',
+    field: 'overlap',
+    call: (overlap) => admin('POST', `/keys/${id}/rotate`, { overlap, force: true }),
+  },
+  {
+    name: 'addBan',
+    field: 'duration',
+    call: (duration) => admin('PUT', `/bans/${id}`, { ...BAN, duration }),
+  },
+  {
+    name: 'extendBan',
+    field: 'duration',
+    call: (duration) => admin('POST', `/bans/${id}/extend`, { ...BAN, duration }),
+  },
+];
+
+describe('durations of calls', () => {
+  test('are in the table of ranges, and their maxima in the contract', () => {
+    const text = readFileSync(ADMIN_CONTRACT, 'utf8');
+    const uses = [...text.matchAll(/(\w+): \{ \$ref: '#\/components\/schemas\/Duration' \}/g)].map(([, name]) => name!);
+    // A period before now, of at most a day, is not added to anything.
+    const fields = new Set(uses.filter((name) => name !== 'schema'));
+    expect([...fields].sort()).toEqual([...DURATION_FIELDS].sort());
+    for (const field of DURATION_FIELDS) expect(text).toContain(`${formatDuration(longest(field))}`);
+    expect(new Set(ROWS.map(({ field }) => field))).toEqual(new Set(DURATION_FIELDS));
+  });
+
+  test.each(ROWS)('$name: takes the longest, and refuses a day more with its place and range', async (row) => {
+    const most = longest(row.field);
+    await admin('PUT', `/bans/${id}`, { ...BAN, duration: '1m' });
+    expect([200, 201]).toContain((await row.call(formatDuration(most))).status);
+    for (const text of [`${most / 86_400_000 + 1}d`, '99999999d', '999999999d']) {
+      const { status, body } = await row.call(text);
+      expect(status).toBe(400);
+      expect(body.details).toEqual([
+        { in: 'body', pointer: `/${row.field}`, rule: 'unfit', message: expect.stringContaining(formatDuration(most)) },
+      ]);
+    }
+  });
+
+  test('that the contract admits never end in 500', async () => {
+    const duration = fc
+      .tuple(fc.nat({ max: 999_999_999 }), fc.constantFrom('ms', 's', 'm', 'h', 'd'))
+      .map(([count, unit]) => `${count}${unit}`);
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...ROWS), duration, async ({ field, call }, text) => {
+        const { status } = await call(text);
+        const isFit = parseDuration(text)! <= longest(field);
+        expect(isFit ? [200, 201, 400, 409] : [400]).toContain(status);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test.each([
+    ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires-in', '99999999d'],
+    ['keys', 'update', 'key_a', '--expires-in', '99999999d'],
+    ['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'a'.repeat(64), '--expires-in', '99999999d'],
+    ['keys', 'rotate', 'key_a', '--overlap', '91d'],
+    ['bans', 'add', 'key_a', '--reason', 'abuse', '--duration', '3651d'],
+    ['bans', 'extend', 'key_a', '--reason', 'abuse', '--duration', '0s'],
+  ])('are refused by storegate %s %s before a call', async (...args) => {
+    const { code, err } = await commandLine(gateway.folder)(args);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/It must be from \d+ms to \d+d/) });
+  });
+});
+
+test('an expiry is a time that RFC 3339 can write', async () => {
+  const expires = (time: string) => admin('POST', '/keys', { ...KEY, expires: time });
+  expect((await expires('9999-12-31T23:59:59Z')).body.expires).toBe('9999-12-31T23:59:59.000Z');
+  const { status, body } = await expires('9999-12-31T23:59:59-01:00');
+  expect(status).toBe(400);
+  expect(body.details).toMatchObject([{ pointer: '/expires', message: 'must be at most 9999-12-31T23:59:59.999Z' }]);
+  const many = { keys: [{ ...KEY, hash: hash(), expires: '9999-12-31T23:59:59-01:00' }] };
+  const bulk = await admin('POST', '/keys/import-many', many);
+  expect([bulk.status, bulk.body.details[0].pointer]).toEqual([400, '/keys/0/expires']);
+  const { code } = await commandLine(gateway.folder)([
+    ...['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '9999-12-31T23:59:59-01:00'],
+  ]);
+  expect(code).toBe(2);
+});

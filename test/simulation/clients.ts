@@ -28,7 +28,9 @@ export async function createKey(simulation: Simulation, plan: string, account = 
   const { world, gateways } = simulation;
   const made = await world.settle(gateways[0]!.operate('createKey', { body: { account, plan } }));
   const { id, key } = made.body as { id: string; key: string };
-  return { id, secret: key, account, plan };
+  const created = { id, secret: key, account, plan };
+  simulation.keys.push(created);
+  return created;
 }
 
 export function send({

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { limitsOf } from '../../src/keys/subjects.ts';
+import { limitsOf, subjectOf } from '../../src/keys/subjects.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import type { Event } from '../../src/observe/events.ts';
+import type { Key } from './clients.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { SCOPED } from './gateway/operations.ts';
 import { Receiver } from './gateway/receiver.ts';
@@ -35,7 +36,8 @@ export interface SimulationOptions {
   readonly gateways: number;
   readonly plans?: Plans;
   readonly redis?: Partial<NonNullable<Config['redis']>>;
-  readonly heard?: (gateway: Gateway, event: Event) => void;
+  /** Called with events and the name of their process. */
+  readonly heard?: (process: string, event: Event) => void;
 }
 
 /** Everything that a run consists of. */
@@ -47,6 +49,8 @@ export class Simulation {
   readonly receiver: Receiver;
   readonly gateways: readonly Gateway[];
   readonly isEmbedded: boolean;
+  /** Those that operators have created. */
+  readonly keys: Key[] = [];
   readonly #folder = mkdtempSync(join(TEMPORARY, 'storegate-simulation-'));
   readonly #restore: () => void;
   #plans: Plans;
@@ -77,6 +81,22 @@ export class Simulation {
 
   get plans(): Plans {
     return this.#plans;
+  }
+
+  /** Milliseconds in which failed attempts of an address count. */
+  get failureWindow(): number {
+    return SHIPPED.http.authFailureLimit.window;
+  }
+
+  /** The subjects of a key under the plans in force. */
+  subjectOf({ id, plan, account }: Key): string {
+    return subjectOf({ id, plan, account }, this.#plans);
+  }
+
+  /** All keys that count together with `key`. */
+  keysBeside(key: Key): Key[] {
+    const subject = this.subjectOf(key);
+    return this.keys.filter((one) => this.subjectOf(one) === subject);
   }
 
   async start(): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { MINUTE } from '../../../src/common/time.ts';
-import { faultTest } from '../known-faults.ts';
 import { simulate } from '../simulation.ts';
+import { faultTest } from './fault-test.ts';
 import { one, plansWith, refusalsToBan, SEED, testKey, untilBanned, windowOf } from './support.ts';
 
 const PLANS = plansWith([windowOf(5)]);

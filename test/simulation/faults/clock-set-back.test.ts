@@ -3,9 +3,9 @@ import { HOUR, MINUTE } from '../../../src/common/time.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import type { Key } from '../clients.ts';
 import type { Answered, Gateway } from '../gateway/gateway.ts';
-import { faultTest } from '../known-faults.ts';
 import { type Simulation, simulate } from '../simulation.ts';
 import type { Machine } from '../world/machine.ts';
+import { faultTest } from './fault-test.ts';
 import { burst, one, plansWith, refusalsToBan, SEED, testKey, untilBanned, windowOf } from './support.ts';
 
 /** Longer than a gateway repeats a refusal from memory. */

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { HOUR } from '../../../src/common/time.ts';
-import { faultTest } from '../known-faults.ts';
 import { simulate } from '../simulation.ts';
+import { faultTest } from './fault-test.ts';
 import { burst, plansWith, SEED, testKey, windowOf } from './support.ts';
 
 const SENT = 15;

@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { MINUTE } from '../../../src/common/time.ts';
 import { createKey, deaf, polite } from '../clients.ts';
 import type { Answered } from '../gateway/gateway.ts';
-import { faultTest } from '../known-faults.ts';
 import { simulate } from '../simulation.ts';
+import { faultTest } from './fault-test.ts';
 import { SEED } from './support.ts';
 
 faultTest(3, '16 workers that wait for their Retry-After are never banned', async () => {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { createKey } from '../clients.ts';
-import { faultTest } from '../known-faults.ts';
 import { simulate } from '../simulation.ts';
+import { faultTest } from './fault-test.ts';
 import { burst, SEED } from './support.ts';
 
 faultTest(8, 'top counts everything since the time it names, also after a restart', async () => {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { createKey } from '../clients.ts';
-import { faultTest } from '../known-faults.ts';
 import { type Simulation, simulate } from '../simulation.ts';
+import { faultTest } from './fault-test.ts';
 import { one, SEED } from './support.ts';
 
 /** Redis is unreachable for `duration` milliseconds, while requests come. */

@@ -8,7 +8,7 @@ import { openProcess, type Running } from './process.ts';
 import type { Answer, Request } from './traffic.ts';
 
 /** Milliseconds from a client to a gateway, one way. */
-const CLIENT_DELAY = 0.3;
+export const CLIENT_DELAY = 0.3;
 
 /** An answer and its true times; `status` 0: the connection ended without a response. */
 export interface Answered extends Answer {
@@ -17,7 +17,7 @@ export interface Answered extends Answer {
   readonly answeredAt: number;
 }
 
-const NOTHING: Answer = { status: 0, code: null, retryAfter: null, admission: null, subject: null };
+const NOTHING = { status: 0, code: null, retryAfter: null, admission: null, subject: null };
 
 type Operations = Running['operations'];
 
@@ -27,7 +27,7 @@ export class Gateway {
   readonly machine: Machine;
   readonly #world: World;
   readonly #configOf: () => Config;
-  readonly #heard: (gateway: Gateway, event: Event) => void;
+  readonly #heard: (process: string, event: Event) => void;
   #starts = 0;
   #requests = 0;
   process: Process | null = null;
@@ -39,7 +39,7 @@ export class Gateway {
     world: World,
     machine: Machine,
     configOf: () => Config,
-    heard: (gateway: Gateway, event: Event) => void = () => {},
+    heard: (process: string, event: Event) => void = () => {},
   ) {
     this.#world = world;
     this.machine = machine;
@@ -57,7 +57,9 @@ export class Gateway {
     const world = this.#world;
     const process = new Process(`${this.name}/${++this.#starts}`, this.machine, world.now);
     this.process = process;
-    const parts = { name: process.name, config: this.#configOf(), heard: (event: Event) => this.#heard(this, event) };
+    const heard = (event: Event) => this.#heard(process.name, event);
+    const trueTime = () => world.now;
+    const parts = { name: process.name, config: this.#configOf(), heard, trueTime };
     const running = await world.as(process, () => openProcess(parts));
     if (process.isAlive) this.running = running;
   }
@@ -104,10 +106,12 @@ export class Gateway {
         resolve({ ...answer, gateway: this.name, sentAt, answeredAt: world.now });
       };
       if (!process || !running) {
-        world.packet(CLIENT_DELAY, null, () => end(NOTHING));
+        world.packet(CLIENT_DELAY, null, () => end({ ...NOTHING, decidedAt: world.now }));
         return;
       }
-      const forget = process.whenEnded(() => world.packet(CLIENT_DELAY, null, () => end(NOTHING)));
+      const forget = process.whenEnded(() =>
+        world.packet(CLIENT_DELAY, null, () => end({ ...NOTHING, decidedAt: world.now })),
+      );
       const answered = (answer: Answer) => {
         forget();
         world.packet(CLIENT_DELAY, null, () => end(answer));

@@ -40,13 +40,14 @@ export interface RunningParts {
   readonly name: string;
   readonly config: Config;
   readonly heard: Observe;
+  readonly trueTime: () => number;
 }
 
 /**
  * A gateway of one process, put together as run/ does, without listeners, contract and backends. Rejects if its state
  * cannot be opened.
  */
-export async function openProcess({ name, config, heard }: RunningParts) {
+export async function openProcess({ name, config, heard, trueTime }: RunningParts) {
   const clock = Date.now;
   const webhooks = new GatewayWebhooks(config);
   const history = new History();
@@ -84,7 +85,8 @@ export async function openProcess({ name, config, heard }: RunningParts) {
   const subjects = new AddressSubjects(clock);
   const { state } = storage;
   const settings = { ...config, plans };
-  const traffic = new Traffic({ config: settings, state, keyring, guard, bans, uses, subjects, observe, clock });
+  const parts = { state, keyring, guard, bans, uses, subjects, observe, clock, trueTime };
+  const traffic = new Traffic({ config: settings, ...parts });
   const windowsSince = new CountedSince(plans, clock);
   const processSources = { top, peaks, recorder } as unknown as ProcessSources;
   const sources = { history, windowsSince } as unknown as GatewaySources;

@@ -39,6 +39,8 @@ export interface Answer {
   /** Seconds, as sent. */
   readonly retryAfter: number | null;
   readonly admission: Admission | null;
+  /** True time, at which the request was admitted or refused. */
+  readonly decidedAt: number;
   readonly subject: string | null;
 }
 
@@ -52,6 +54,7 @@ export interface TrafficParts {
   readonly subjects: AddressSubjects;
   readonly observe: Observe;
   readonly clock: () => number;
+  readonly trueTime: () => number;
 }
 
 /** The contract as far as keyless clients need it. */
@@ -92,13 +95,15 @@ export class Traffic {
     const call = new SimulatedCall(`/${operation}`, address, secret);
     const exchange = this.#guard.open(call as unknown as Call);
     const refusal = await this.#pass(exchange, operation);
+    const decidedAt = this.#parts.trueTime();
     if (refusal === null) await new Promise((resolve) => setTimeout(resolve, backend));
     const status = refusal?.status ?? 200;
     exchange.code = refusal?.code ?? null;
     const { admission, client } = exchange;
     call.finish(status);
+    const code = refusal?.code ?? null;
     const retryAfter = secondsIn(refusal?.headers ?? []);
-    answered({ status, code: refusal?.code ?? null, retryAfter, admission, subject: client?.subject ?? null });
+    answered({ status, code, retryAfter, admission, decidedAt, subject: client?.subject ?? null });
   }
 
   /** `null`: admitted. An outage is a refusal with the status of its code. */

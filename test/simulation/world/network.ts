@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import type { Process } from './machine.ts';
 import type { World } from './world.ts';
 
+type PathChange = Partial<Pick<Path, 'delay' | 'isCut'>>;
+
 export type Direction = 'to' | 'from';
 /** A connection is one of messages once it has subscribed to a channel. */
 export type ConnectionKind = 'requests' | 'messages';
@@ -11,6 +13,8 @@ export interface Path {
   /** Milliseconds. */
   delay: number;
   isCut: boolean;
+  /** Packets that are sent again when the path works. */
+  readonly held: Set<() => void>;
 }
 
 /** A service that processes connect to. */
@@ -42,7 +46,6 @@ export class Network {
   readonly #world: World;
   readonly #paths = new Map<string, Path>();
   readonly #services = new Map<string, Service>();
-  readonly #held = new Set<() => void>();
 
   constructor(world: World) {
     this.#world = world;
@@ -53,16 +56,23 @@ export class Network {
   }
 
   /** TCP sends lost packets again, so they arrive after the path works again. */
-  change(machine: string, change: Partial<Path>, directions = DIRECTIONS, kinds = KINDS): void {
+  change(machine: string, change: PathChange, directions = DIRECTIONS, kinds = KINDS): void {
     for (const direction of directions)
-      for (const kind of kinds) Object.assign(this.#path(machine, direction, kind), change);
-    for (const again of [...this.#held]) again();
+      for (const kind of kinds) this.#change(this.#path(machine, direction, kind), change);
+  }
+
+  #change(path: Path, change: PathChange): void {
+    Object.assign(path, change);
+    if (path.isCut) return;
+    const held = [...path.held];
+    path.held.clear();
+    for (const go of held) go();
   }
 
   /** As `net.createConnection`. */
   readonly connect = (options: { readonly host: string }): VirtualSocket => {
     const client = this.#world.process!;
-    const socket = new VirtualSocket(this, client);
+    const socket = new VirtualSocket(this.#world, this, client);
     this.send(socket, 'to', null, () => this.#arrive(socket, this.#services.get(options.host) ?? null));
     return socket;
   };
@@ -70,21 +80,14 @@ export class Network {
   /** Delivers `work` to `owner` over the path. Packets keep their order because equal times keep theirs. */
   send(socket: VirtualSocket, direction: Direction, owner: Process | null, work: () => void): void {
     const path = this.#path(socket.client.machine.name, direction, socket.kind);
-    if (!path.isCut) {
-      this.#world.packet(path.delay, owner, work);
-      return;
-    }
-    const again = () => {
-      if (socket.destroyed) this.#held.delete(again);
-      if (path.isCut || !this.#held.delete(again)) return;
-      this.#world.packet(path.delay, owner, work);
-    };
-    this.#held.add(again);
+    const go = () => this.#world.packet(socket.orderly(direction, path.delay), owner, work);
+    if (path.isCut) path.held.add(() => socket.destroyed || go());
+    else go();
   }
 
   #path(machine: string, direction: Direction, kind: ConnectionKind): Path {
     const name = `${machine} ${direction} ${kind}`;
-    const path = this.#paths.get(name) ?? { delay: USUAL_DELAY, isCut: false };
+    const path = this.#paths.get(name) ?? { delay: USUAL_DELAY, isCut: false, held: new Set<() => void>() };
     this.#paths.set(name, path);
     return path;
   }
@@ -101,7 +104,10 @@ export class Network {
 export class VirtualSocket extends EventEmitter {
   readonly client: Process;
   readonly #network: Network;
+  readonly #world: World;
   readonly #forget: () => void;
+  /** When the last packet in each direction arrives. */
+  readonly #lastAt = { to: 0, from: 0 };
   #server: ServerSide | null = null;
   #timeout: NodeJS.Timeout | null = null;
   connecting = true;
@@ -110,8 +116,9 @@ export class VirtualSocket extends EventEmitter {
   readonly remoteAddress = 'redis';
   readonly remotePort = 6379;
 
-  constructor(network: Network, client: Process) {
+  constructor(world: World, network: Network, client: Process) {
     super();
+    this.#world = world;
     this.#network = network;
     this.client = client;
     this.#forget = client.whenEnded(() => this.#leave());
@@ -119,6 +126,13 @@ export class VirtualSocket extends EventEmitter {
 
   get kind(): ConnectionKind {
     return this.#server?.kind ?? 'requests';
+  }
+
+  /** The delay of a packet that does not overtake those before it. */
+  orderly(direction: Direction, delay: number): number {
+    const at = Math.max(this.#world.now + delay, this.#lastAt[direction]);
+    this.#lastAt[direction] = at;
+    return at - this.#world.now;
   }
 
   connected(service: Service): void {

@@ -1,0 +1,67 @@
+import type { Event } from '../../src/observe/events.ts';
+import type { Step } from './acts.ts';
+import type { Key } from './clients.ts';
+import type { Answered } from './gateway/gateway.ts';
+
+type ClientStep = Extract<Step, { type: 'clients' }>;
+
+/** A request and its answer, by true time. */
+export interface Answer extends Answered {
+  /** Numbers the clients of a run. */
+  readonly client: number;
+  readonly workers: number;
+  readonly manner: ClientStep['manner'] | 'guess';
+  readonly key: Key | null;
+  readonly operation: ClientStep['operation'];
+}
+
+/** A change by an operator that was confirmed, or failed with `error`. */
+export interface OperatorChange {
+  readonly at: number;
+  readonly sentAt: number;
+  readonly step: Extract<Step, { key: number | null; gateway: number | null }>;
+  readonly key: Key;
+  readonly error: string | null;
+}
+
+/** Something that an invariant must allow for. Times are true; `until` is Infinity while it lasts. */
+export interface Disturbance {
+  /**
+   * `outage`: the gateway, or all, may lack Redis. `messages`: it may lack messages. `loss`: counters of the last
+   * `lost` milliseconds may be missing. `clock`: the clock that counts was changed. `pause`: the gateway did not run.
+   */
+  readonly kind: 'outage' | 'messages' | 'loss' | 'clock' | 'pause';
+  /** `null`: all gateways. */
+  readonly gateway: string | null;
+  readonly from: number;
+  until: number;
+  /** Of a clock: milliseconds that it jumped. */
+  readonly jump?: number;
+}
+
+export type Fact =
+  | { readonly type: 'answer'; readonly answer: Answer }
+  | { readonly type: 'event'; readonly process: string; readonly at: number; readonly event: Event }
+  | { readonly type: 'change'; readonly change: OperatorChange }
+  | { readonly type: 'plans'; readonly at: number };
+
+/** All disturbances of a run. */
+export class Disturbances {
+  readonly #all: Disturbance[] = [];
+
+  add(disturbance: Disturbance): Disturbance {
+    this.#all.push(disturbance);
+    return disturbance;
+  }
+
+  /** Those of `kinds` between two true times that may concern `gateway`; `null`: any gateway. */
+  between(from: number, until: number, kinds: readonly Disturbance['kind'][], gateway: string | null = null) {
+    return this.#all.filter(
+      (one) =>
+        kinds.includes(one.kind) &&
+        one.from <= until &&
+        one.until >= from &&
+        (gateway === null || one.gateway === null || one.gateway === gateway),
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import { windowId } from '../../../src/limits/kinds.ts';
+import { countsIn } from '../../../src/limits/scopes.ts';
+import type { Answer } from '../facts.ts';
+import { OPERATIONS } from '../gateway/operations.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** A window as its readings show it. */
+interface Group {
+  readonly name: string;
+  readonly from: number;
+  until: number;
+  /** Units of admitted requests, and the most that a reading showed as used. */
+  admitted: number;
+  used: number;
+}
+
+/** What is admitted is charged once, and what is refused is free: the last reading of a window shows its admissions. */
+export const charges: MakeInvariant = ({ simulation, disturbances }) => {
+  const groups = new Map<string, Group>();
+  /** True times of what changes counters besides requests. */
+  const changes: { readonly subject: string | null; readonly at: number }[] = [];
+
+  function note(answer: Answer): void {
+    const { admission, subject, operation, sentAt, decidedAt, answeredAt } = answer;
+    const { cost, scopes } = OPERATIONS[operation];
+    for (const { window, remaining, resetAt } of admission!.readings) {
+      if (window.kind === 'sliding' || !countsIn(window, scopes)) continue;
+      const id = `${subject} ${windowId(window)} ${resetAt}`;
+      const openedAt = decidedAt - (window.span - (resetAt - admission!.now));
+      const from = Math.min(sentAt, openedAt);
+      const group = groups.get(id) ?? { name: subject!, from, until: answeredAt, admitted: 0, used: 0 };
+      groups.set(id, group);
+      group.admitted += cost;
+      group.used = Math.max(group.used, window.limit - remaining);
+      group.until = answeredAt;
+    }
+  }
+
+  function isCalm({ name, from, until }: Group): boolean {
+    const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
+    if (disturbances.between(from - 1_000, until + 1_000, kinds).length > 0) return false;
+    return !changes.some(({ subject, at }) => at >= from && at <= until && (subject === null || subject === name));
+  }
+
+  return {
+    name: 'charged is what was admitted',
+    observe(fact) {
+      if (fact.type === 'plans') changes.push({ subject: null, at: fact.at });
+      if (fact.type === 'change') changes.push({ subject: simulation.subjectOf(fact.change.key), at: fact.change.at });
+      if (fact.type !== 'answer' || fact.answer.admission?.verdict !== 'admitted') return null;
+      note(fact.answer);
+      return null;
+    },
+    async check() {
+      for (const [id, group] of groups) {
+        if (isCalm(group) && group.used !== group.admitted)
+          return `${group.admitted} units charged in the window ${id}, not ${group.used}`;
+      }
+      return null;
+    },
+  };
+};

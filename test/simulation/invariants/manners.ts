@@ -1,0 +1,62 @@
+import { SECOND } from '../../../src/common/time.ts';
+import type { Answer } from '../facts.ts';
+import { refusalsToBan } from '../faults/support.ts';
+import { isKnown } from '../known-faults.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Refusals that a deaf client may get besides the documented number: those in flight, and strikes sent in batches. */
+const BESIDES = 60;
+
+/**
+ * A key whose workers all wait for their own Retry-After is never banned; a deaf one is, at the latest after the
+ * documented number of refusals during one wait.
+ */
+export const manners: MakeInvariant = ({ simulation, disturbances }) => {
+  /** Subjects that a client uses which does not wait. */
+  const isDeaf = new Set<string>();
+  /** Workers by subject and client. */
+  const workers = new Map<string, Map<number, number>>();
+  const refusals = new Map<string, { since: number; count: number; until: number }>();
+
+  function countRefusal({ subject, code, answeredAt, retryAfter }: Answer): string | null {
+    const isConcurrency = code === 'too_many_in_flight';
+    if ((code !== 'rate_limit_exceeded' && !isConcurrency) || (isConcurrency && isKnown(3))) return null;
+    const until = answeredAt + retryAfter! * 1_000;
+    const now = refusals.get(subject!);
+    const wait = now && answeredAt < now.until ? now : { since: answeredAt, count: 0, until };
+    wait.count++;
+    refusals.set(subject!, wait);
+    const most = refusalsToBan(simulation.plans) + BESIDES;
+    const { window } = simulation.plans.escalation!;
+    const isFast = answeredAt - wait.since < window;
+    if (wait.count <= most || !isFast || isDisturbed(wait.since, answeredAt)) return null;
+    return `a ban of ${subject} after ${most} refusals during one wait, not ${wait.count} refusals`;
+  }
+
+  const workersOf = (subject: string): number =>
+    [...(workers.get(subject)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+
+  const isDisturbed = (from: number, until: number) =>
+    disturbances.between(from - SECOND, until, ['outage', 'loss', 'clock', 'pause', 'messages']).length > 0;
+
+  return {
+    name: 'deaf clients are banned, and polite ones never',
+    observe(fact) {
+      if (fact.type === 'change') refusals.delete(simulation.subjectOf(fact.change.key));
+      if (fact.type === 'plans') refusals.clear();
+      if (fact.type === 'event' && fact.event.type === 'ban.started') {
+        const { subject, until } = fact.event.ban;
+        refusals.delete(subject);
+        if (!isDeaf.has(subject) && !(isKnown(3) && workersOf(subject) > 1))
+          return `no ban of ${subject}, whose workers wait, until ${new Date(until).toISOString()}`;
+      }
+      if (fact.type !== 'answer' || fact.answer.subject === null) return null;
+      const { answer } = fact;
+      if (answer.manner !== 'polite') isDeaf.add(answer.subject!);
+      const clients = workers.get(answer.subject!) ?? new Map<number, number>();
+      workers.set(answer.subject!, clients);
+      clients.set(answer.client, answer.workers);
+      return answer.key === null ? null : countRefusal(answer);
+    },
+  };
+};

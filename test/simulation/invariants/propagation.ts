@@ -1,0 +1,48 @@
+import { SECOND } from '../../../src/common/time.ts';
+import type { Answer, OperatorChange } from '../facts.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Milliseconds until a confirmed change holds everywhere, and after an outage. */
+const EVERYWHERE = SECOND;
+const AFTER_OUTAGE = 2 * SECOND;
+
+/** A confirmed revocation or ban holds everywhere after a second, or two seconds after an outage ended. */
+export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
+  const revoked = new Map<string, number>();
+  const bans = new Map<string, { readonly since: number; readonly until: number }>();
+
+  function note({ step, key, at, error }: OperatorChange): void {
+    if (step.type === 'revoke' && error === null) revoked.set(key.id, at);
+    for (const { id } of step.type === 'revoke' ? [] : simulation.keysBeside(key)) {
+      if (step.type === 'ban' && error === null) bans.set(id, { since: at, until: at + step.length });
+      // An interrupted change may have been made.
+      if (step.type === 'lift' || (step.type === 'ban' && error !== null)) bans.delete(id);
+    }
+  }
+
+  /** Whether the gateway may not know of a change at `at`, when it was asked. */
+  function mayNotKnow({ gateway, sentAt, answeredAt }: Answer, at: number): boolean {
+    if (sentAt < at + EVERYWHERE) return true;
+    const isLost = disturbances.between(at - 3 * SECOND, answeredAt, ['loss', 'clock']).length > 0;
+    const kinds = ['outage', 'messages', 'pause'] as const;
+    return isLost || disturbances.between(sentAt - AFTER_OUTAGE, answeredAt, kinds, gateway).length > 0;
+  }
+
+  return {
+    name: 'a confirmed change holds everywhere',
+    observe(fact) {
+      if (fact.type === 'change') note(fact.change);
+      if (fact.type !== 'answer' || fact.answer.status !== 200 || fact.answer.key === null) return null;
+      const { answer } = fact;
+      const revokedAt = revoked.get(answer.key!.id);
+      if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt))
+        return `key ${answer.key!.id} refused, because it was revoked ${seconds(answer.sentAt - revokedAt)} before`;
+      const ban = bans.get(answer.key!.id);
+      if (ban && answer.answeredAt < ban.until - SECOND && !mayNotKnow(answer, ban.since))
+        return `key ${answer.key!.id} refused, because an operator banned it ${seconds(answer.sentAt - ban.since)} before`;
+      return null;
+    },
+  };
+};
+
+const seconds = (duration: number): string => `${(duration / 1_000).toFixed(1)} s`;

@@ -1,0 +1,321 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
+import type { Plan as KeyPlan, Plans } from '../../src/limits/plans.ts';
+import type { Act, Plan, Step } from './acts.ts';
+import { isKnown } from './known-faults.ts';
+import { SHIPPED_PLANS } from './simulation.ts';
+import { Random } from './world/random.ts';
+
+function planOf(name: string, windows: KeyPlan['windows'], more: Partial<KeyPlan> = {}): KeyPlan {
+  return { name, count: 'key', windows, ...more };
+}
+
+const minute = (limit: number, kind: 'fixed' | 'sliding' = 'fixed') =>
+  ({ name: 'minute', kind, limit, span: MINUTE }) as const;
+const day = (limit: number) => ({ name: 'day', kind: 'fixed', limit, span: DAY }) as const;
+
+const PLANS: readonly KeyPlan[] = [
+  planOf('small', [minute(10), day(400)]),
+  planOf('sliding', [minute(12, 'sliding')]),
+  planOf('short', [{ name: '10s', kind: 'fixed', limit: 4, span: 10 * SECOND }, minute(15)]),
+  planOf('shared', [minute(20)], { count: 'account' }),
+  planOf('narrow', [minute(30)], { concurrency: 4 }),
+];
+
+/** The plans of random runs. `factor`: of the limits per minute, for a changed plan. */
+export function plansOfRuns(factor = 1): Plans {
+  const changed = PLANS.map((plan) => ({
+    ...plan,
+    windows: plan.windows!.map((window) =>
+      window.span === MINUTE ? { ...window, limit: Math.ceil(window.limit * factor) } : window,
+    ),
+  }));
+  return { ...SHIPPED_PLANS, plans: new Map(changed.map((plan) => [plan.name, plan])) };
+}
+
+const KEYS = ['small', 'small', 'sliding', 'short', 'shared', 'shared', 'narrow'];
+/** Milliseconds of a stretch with acts. */
+const STRETCH = 40 * SECOND;
+/** Milliseconds after the beginning of a stretch, when all its faults are over. */
+const CALM = 6 * MINUTE;
+/** Milliseconds between the beginnings of two stretches. */
+const GAPS = [MINUTE, 3 * MINUTE, 10 * MINUTE, HOUR, 8 * HOUR, 30 * HOUR];
+const LENGTHS = [SECOND, 5 * SECOND, 20 * SECOND, 90 * SECOND, 10 * MINUTE];
+
+/** What the acts of a stretch have in common: most are about one key and one gateway. */
+class Stretch {
+  readonly random: Random;
+  /** 0: the embedded state. */
+  readonly gateways: number;
+  readonly #key: number;
+  readonly #gateway: number;
+
+  constructor(random: Random, gateways: number) {
+    this.random = random;
+    this.gateways = gateways;
+    this.#key = this.#anyKey();
+    this.#gateway = this.#anyGateway();
+  }
+
+  get key(): number {
+    return this.random.isOnce(3) ? this.#anyKey() : this.#key;
+  }
+
+  get gateway(): number {
+    return this.random.isOnce(3) ? this.#anyGateway() : this.#gateway;
+  }
+
+  get machine(): number | 'redis' {
+    return this.gateways > 0 && this.random.isOnce(2) ? 'redis' : this.gateway;
+  }
+
+  #anyKey(): number {
+    return this.random.integer(0, KEYS.length - 1);
+  }
+
+  #anyGateway(): number {
+    return this.random.integer(0, Math.max(1, this.gateways) - 1);
+  }
+}
+
+interface Choice {
+  readonly weight: number;
+  /** Known faults that the step shows: it is left out while one of them is known. */
+  readonly shows?: readonly number[];
+  readonly only?: 'redis' | 'embedded';
+  readonly make: (stretch: Stretch) => Step;
+}
+
+function clients(stretch: Stretch, manner: 'polite' | 'deaf', workers: number): Step {
+  const { random } = stretch;
+  return {
+    ...{ type: 'clients', manner, key: stretch.key, workers },
+    gateway: random.isOnce(3) ? stretch.gateway : null,
+    operation: random.oneOf(['read', 'read', 'read', 'search', 'login'] as const),
+    pause: random.oneOf([60, 250, 1_000, 3_000]) * workers,
+    backend: random.oneOf([2, 20, 400]),
+    duration: random.integer(2, 30) * SECOND,
+  };
+}
+
+const outageLength = (random: Random) => random.oneOf([30, 120, 400, 3_000, 20_000, MINUTE]);
+
+/** Faults whose trigger a step is. */
+const SET_BACK = 1;
+const KEYLESS = 2;
+const POLITE = 3;
+const REVOKED = 4;
+
+const CHOICES: readonly Choice[] = [
+  { weight: 30, make: (one) => clients(one, 'polite', one.random.oneOf([1, 1, 2, 3])) },
+  { weight: 6, shows: [POLITE], make: (one) => clients(one, 'polite', one.random.oneOf([16, 60, 200])) },
+  { weight: 14, make: (one) => clients(one, 'deaf', 1) },
+  {
+    weight: 6,
+    only: 'redis',
+    make: (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step,
+  },
+  {
+    weight: 6,
+    shows: [KEYLESS],
+    only: 'embedded',
+    make: (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step,
+  },
+  {
+    weight: 3,
+    make: (one) => ({ type: 'guesses', gateway: one.gateway, count: one.random.integer(1, 70) }),
+  },
+  {
+    weight: 4,
+    make: (one) => ({
+      ...{ type: 'ban', gateway: one.gateway, key: one.key },
+      length: one.random.oneOf(LENGTHS),
+    }),
+  },
+  ...(['lift', 'reset'] as const).map(
+    (type): Choice => ({
+      weight: 2,
+      make: (one) => ({ type, gateway: one.gateway, key: one.key }),
+    }),
+  ),
+  {
+    weight: 2,
+    shows: [REVOKED],
+    make: (one) => ({ type: 'revoke', gateway: one.gateway, key: one.key }),
+  },
+  {
+    weight: 2,
+    make: (one) => ({
+      ...{ type: 'grant', gateway: one.gateway, key: one.key },
+      units: one.random.integer(1, 8),
+    }),
+  },
+  { weight: 2, make: (one) => ({ type: 'plans', factor: one.random.oneOf([0.5, 1, 2]) }) },
+  {
+    weight: 3,
+    shows: [SET_BACK],
+    make: (one) => ({
+      ...{ type: 'clock', machine: one.machine },
+      offset: one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR]),
+    }),
+  },
+  {
+    weight: 2,
+    make: (one) => ({
+      ...{ type: 'ahead', machine: one.machine },
+      jump: one.random.oneOf([500, 20 * SECOND, HOUR]),
+    }),
+  },
+  {
+    weight: 2,
+    shows: [SET_BACK],
+    make: (one) => ({
+      ...{ type: 'drift', machine: one.machine },
+      drift: one.random.oneOf([0, 1e-4, -1e-4]),
+    }),
+  },
+  {
+    weight: 7,
+    only: 'redis',
+    make: (one) => ({
+      ...{ type: 'cut', gateway: one.gateway, duration: outageLength(one.random) },
+      directions: one.random.oneOf([['to', 'from'], ['to'], ['from']] as const),
+      kinds: one.random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const),
+    }),
+  },
+  {
+    weight: 3,
+    only: 'redis',
+    make: (one) => ({
+      ...{ type: 'slow', gateway: one.gateway, delay: one.random.oneOf([10, 30, 60, 300]) },
+      duration: outageLength(one.random),
+    }),
+  },
+  {
+    weight: 4,
+    only: 'redis',
+    make: (one) => ({
+      ...{ type: 'redis ends', duration: outageLength(one.random), lag: one.random.oneOf([0, 0, 50, 1_000]) },
+    }),
+  },
+  ...(['redis hangs', 'redis is demoted'] as const).map(
+    (type): Choice => ({
+      ...{ weight: 2, only: 'redis' },
+      make: (one) => ({ type, duration: outageLength(one.random) }),
+    }),
+  ),
+  ...(['kill', 'restart', 'power'] as const).map(
+    (type): Choice => ({
+      weight: 2,
+      make: (one) => ({ type, gateway: one.gateway, duration: one.random.oneOf([0, SECOND, 20 * SECOND]) }),
+    }),
+  ),
+  ...(['stop', 'suspend'] as const).map(
+    (type): Choice => ({
+      weight: 1,
+      make: (one) => ({ type, gateway: one.gateway, duration: outageLength(one.random) }),
+    }),
+  ),
+  { weight: 1, make: (one) => ({ type: 'receiver', duration: outageLength(one.random) }) },
+];
+
+/** Steps that matter together, each after a wait in milliseconds. */
+interface Combination extends Pick<Choice, 'shows' | 'only'> {
+  readonly make: (stretch: Stretch) => readonly (readonly [after: number, step: Step])[];
+}
+
+/** Requests of one key at one gateway for `duration` milliseconds. */
+function requests(key: number | null, gateway: number, pause: number, duration: number): Step {
+  const manner = pause < 200 ? 'deaf' : 'polite';
+  const operation = key === null ? 'news' : 'read';
+  return { type: 'clients', manner, key, workers: 1, gateway, operation, pause, backend: 2, duration };
+}
+
+function operatorStep(one: Stretch, types: readonly ('ban' | 'lift' | 'reset' | 'revoke')[], key: number): Step {
+  const type = one.random.oneOf(types);
+  return type === 'ban' ? { type, gateway: 0, key, length: 90 * SECOND } : { type, gateway: 0, key };
+}
+
+/** A change by an operator while another gateway is cut off. */
+function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1]) {
+  const { key } = one;
+  const gateway = Math.max(1, one.gateways) - 1;
+  const duration = one.random.oneOf([3_000, 12_000]);
+  const cut = { type: 'cut', gateway, duration, directions: ['to', 'from'], kinds: ['requests', 'messages'] } as const;
+  return [
+    [0, requests(key, gateway, 250, duration + 30 * SECOND)],
+    [4 * SECOND, cut],
+    [4 * SECOND + duration / 2, operatorStep(one, types, key)],
+  ] as const;
+}
+
+const COMBINATIONS: readonly Combination[] = [
+  { only: 'redis', make: (one) => changeWhileCut(one, ['ban', 'lift', 'reset']) },
+  { only: 'redis', shows: [REVOKED], make: (one) => changeWhileCut(one, ['revoke']) },
+  {
+    // A client is banned twice, and a request without a key comes in between.
+    shows: [KEYLESS],
+    make: (one) => [
+      [0, requests(one.random.integer(2, 5), 0, 60, 12 * SECOND)],
+      [3 * MINUTE, requests(null, 0, 1_000, 5 * SECOND)],
+      [4 * MINUTE, requests(one.random.integer(2, 5), 0, 60, 12 * SECOND)],
+    ],
+  },
+  {
+    make: (one) => {
+      const { key } = one;
+      return [0, 3, 20].map((minutes) => [minutes * MINUTE, requests(key, 0, 60, 12 * SECOND)] as const);
+    },
+  },
+  {
+    // A limit is used up, and the clock that counts is set back.
+    shows: [SET_BACK],
+    make: (one) => {
+      const machine = one.gateways > 0 ? 'redis' : 0;
+      return [
+        [0, { type: 'clock', machine, offset: one.random.oneOf([20 * SECOND, HOUR]) }],
+        [SECOND, requests(one.key, 0, 250, 8 * SECOND)],
+        [10 * SECOND, { type: 'clock', machine, offset: 0 }],
+        [11 * SECOND, requests(one.key, 0, 1_000, 30 * SECOND)],
+      ];
+    },
+  },
+];
+
+/** The plan of a seed: a few stretches with acts in `days` days. */
+export function planOfSeed(seed: number, days: number): Plan {
+  const random = new Random(seed);
+  const gateways = random.isOnce(3) ? 0 : random.integer(1, 3);
+  const kind = gateways === 0 ? 'embedded' : 'redis';
+  const isLeft = ({ shows = [], only = kind }: Pick<Choice, 'shows' | 'only'>) =>
+    only === kind && !shows.some((fault) => isKnown(fault));
+  const choices = CHOICES.filter(isLeft);
+  const combinations = COMBINATIONS.filter(isLeft);
+  const length = days * DAY;
+  const acts: Act[] = [];
+  const checks: number[] = [];
+  let begin = random.integer(0, length / 2);
+  for (let stretch = random.integer(2, 5); stretch > 0 && begin < length - 20 * MINUTE; stretch--) {
+    const one = new Stretch(random, gateways);
+    for (let act = random.integer(3, 9); act > 0; act--) {
+      acts.push({ at: begin + random.integer(0, STRETCH), ...chosen(random, choices).make(one) });
+    }
+    const combination = random.oneOf(combinations);
+    const combined = random.isOnce(2) ? combination.make(one) : [];
+    acts.push(...combined.map(([after, step]): Act => ({ at: begin + after, ...step })));
+    const gap = random.oneOf(GAPS) + random.integer(0, MINUTE);
+    if (gap > CALM) checks.push(begin + CALM);
+    begin += gap;
+  }
+  acts.sort((one, other) => one.at - other.at);
+  return { seed, gateways, keys: KEYS, length, acts, checks: checks.filter((at) => at < length) };
+}
+
+function chosen(random: Random, choices: readonly Choice[]): Choice {
+  const all = choices.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random.integer(1, all);
+  for (const choice of choices) {
+    left -= choice.weight;
+    if (left <= 0) return choice;
+  }
+  throw new Error('the weights of steps do not sum up');
+}

@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { planOfSeed } from './plan.ts';
+import { play, storyOf } from './play.ts';
+import { shrink } from './shrink.ts';
+
+const USAGE = `node test/simulation/run.ts [--seed N] [--seeds COUNT] [--days N] [--trace] [--whole]
+
+  --seed   the first seed (default 1)
+  --seeds  how many seeds (default 1)
+  --days   virtual days of a run (default 3)
+  --trace  print everything that happened
+  --whole  do not make failing runs smaller`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '1' },
+    days: { type: 'string', default: '3' },
+    trace: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
+
+const first = Number(values.seed);
+const failures = new Map<string, number[]>();
+let events = 0;
+let answers = 0;
+const began = process.hrtime.bigint();
+for (let seed = first; seed < first + Number(values.seeds); seed++) {
+  const plan = planOfSeed(seed, Number(values.days));
+  const outcome = await play(plan);
+  events += outcome.events;
+  answers += outcome.answers;
+  if (values.trace) console.log(outcome.trace.join('\n'));
+  if (outcome.failure === null) continue;
+  const { invariant } = outcome.failure;
+  const known = failures.get(invariant) ?? [];
+  failures.set(invariant, [...known, seed]);
+  const smaller =
+    values.whole || known.length > 2 ? { plan, failure: outcome.failure } : await shrink(plan, outcome.failure);
+  console.log(`${storyOf(smaller.plan, smaller.failure)}\n`);
+}
+const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+const { user, system } = process.cpuUsage();
+const cpu = (user + system) / 1e6;
+console.log(`${values.seeds} runs of ${values.days} days: ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU`);
+console.log(`${events} events, ${answers} answers`);
+for (const [invariant, seeds] of failures) console.log(`${invariant}: ${seeds.length}, seeds ${seeds.join(' ')}`);
+process.exitCode = failures.size === 0 ? 0 : 1;

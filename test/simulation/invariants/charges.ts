@@ -7,6 +7,7 @@ import type { MakeInvariant } from './invariant.ts';
 /** A window as its readings show it. */
 interface Group {
   readonly name: string;
+  readonly span: number;
   readonly from: number;
   until: number;
   /** Units of admitted requests, and the most that a reading showed as used. */
@@ -28,7 +29,14 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
       const id = `${subject} ${windowId(window)} ${resetAt}`;
       const openedAt = decidedAt - (window.span - (resetAt - admission!.now));
       const from = Math.min(sentAt, openedAt);
-      const group = groups.get(id) ?? { name: subject!, from, until: answeredAt, admitted: 0, used: 0 };
+      const group = groups.get(id) ?? {
+        name: subject!,
+        span: window.span,
+        from,
+        until: answeredAt,
+        admitted: 0,
+        used: 0,
+      };
       groups.set(id, group);
       group.admitted += cost;
       group.used = Math.max(group.used, window.limit - remaining);
@@ -36,7 +44,9 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
     }
   }
 
-  function isCalm({ name, from, until }: Group): boolean {
+  function isCalm({ name, span, from, until }: Group): boolean {
+    // A window that was open when a clock was set back began again.
+    if (disturbances.between(from - span, until, ['clock']).length > 0) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
     if (disturbances.between(from - 1_000, until + 1_000, kinds).length > 0) return false;
     return !changes.some(({ subject, at }) => at >= from && at <= until && (subject === null || subject === name));

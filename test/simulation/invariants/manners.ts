@@ -1,4 +1,4 @@
-import { SECOND } from '../../../src/common/time.ts';
+import { DAY, SECOND } from '../../../src/common/time.ts';
 import type { Answer } from '../facts.ts';
 import { refusalsToBan } from '../faults/support.ts';
 import { isKnown } from '../known-faults.ts';
@@ -8,14 +8,14 @@ import type { MakeInvariant } from './invariant.ts';
 const BESIDES = 60;
 
 /**
- * A key whose workers all wait for their own Retry-After is never banned; a deaf one is, at the latest after the
+ * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned; a deaf one is, at the latest after the
  * documented number of refusals during one wait.
  */
 export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   /** Subjects that a client uses which does not wait. */
   const isDeaf = new Set<string>();
-  /** Workers by subject and client. */
-  const workers = new Map<string, Map<number, number>>();
+  /** Workers by subject and client, and when one last got a response. */
+  const workers = new Map<string, Map<number, { readonly count: number; readonly at: number }>>();
   const refusals = new Map<string, { since: number; count: number; until: number }>();
 
   function countRefusal({ subject, code, answeredAt, retryAfter }: Answer): string | null {
@@ -33,8 +33,12 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
     return `a ban of ${subject} after ${most} refusals during one wait, not ${wait.count} refusals`;
   }
 
-  const workersOf = (subject: string): number =>
-    [...(workers.get(subject)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+  /** Workers that may still wait; no wait is longer than a day. */
+  function workersOf(subject: string): number {
+    const since = simulation.world.now - DAY;
+    const clients = [...(workers.get(subject)?.values() ?? [])].filter(({ at }) => at >= since);
+    return clients.reduce((sum, { count }) => sum + count, 0);
+  }
 
   const isDisturbed = (from: number, until: number) =>
     disturbances.between(from - SECOND, until, ['outage', 'loss', 'clock', 'pause', 'messages']).length > 0;
@@ -47,15 +51,16 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type === 'event' && fact.event.type === 'ban.started') {
         const { subject, until } = fact.event.ban;
         refusals.delete(subject);
-        if (!isDeaf.has(subject) && !(isKnown(3) && workersOf(subject) > 1))
+        const most = isKnown(3) ? 1 : simulation.plans.escalation!.workers;
+        if (!isDeaf.has(subject) && workersOf(subject) <= most)
           return `no ban of ${subject}, whose workers wait, until ${new Date(until).toISOString()}`;
       }
       if (fact.type !== 'answer' || fact.answer.subject === null) return null;
       const { answer } = fact;
       if (answer.manner !== 'polite') isDeaf.add(answer.subject!);
-      const clients = workers.get(answer.subject!) ?? new Map<number, number>();
+      const clients = workers.get(answer.subject!) ?? new Map<number, { count: number; at: number }>();
       workers.set(answer.subject!, clients);
-      clients.set(answer.client, answer.workers);
+      clients.set(answer.client, { count: answer.workers, at: answer.answeredAt });
       return answer.key === null ? null : countRefusal(answer);
     },
   };

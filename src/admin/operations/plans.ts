@@ -27,20 +27,24 @@ export function planOperations(context: AdminContext, change: Change) {
   /** The plan of the task in the text `old` of the plans file. */
   async function simulate({ path, body }: Task, old: string) {
     const name = path.plan!;
-    const plan = changedPlan(name, checkPlans(old).plans.get(name), body as PlanDraft);
+    const before = checkPlans(old).plans.get(name);
+    const plan = changedPlan(name, before, body as PlanDraft);
     const text = withPlan(old, plan);
     const planned = checkPlans(text);
     const keys = await affectedKeys(context, name, planned);
-    return { plan, text, planned, keys, simulation: await simulationOf(context, name, planned, keys) };
+    const simulation = await simulationOf(context, name, planned, keys);
+    return { before, plan, text, planned, keys, simulation };
   }
 
   async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
       const old = readFileSync(file, 'utf8');
-      const { plan, text, simulation } = await simulate(task, old);
+      const { before, plan, text, simulation } = await simulate(task, old);
       const entry = {
-        ...{ action: 'plans.set', target: plan.name, before: { limits: simulation.before } },
+        action: 'plans.set',
+        target: plan.name,
+        before: before === undefined ? null : planView(before),
         after: planView(plan),
       };
       const answer = await whileUnchanged(file, old, () =>

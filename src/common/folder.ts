@@ -44,8 +44,8 @@ export async function replaceFile(file: string, text: string, mode: number): Pro
 }
 
 /**
- * Creates a missing file with access for its owner only. An existing file is not opened: closing a descriptor drops the
- * SQLite locks of this process on it. Throws errors of the file system.
+ * Creates a missing file with access for its owner only. An existing file is not opened: closing a
+ * descriptor drops the SQLite locks of this process on it. Throws errors of the file system.
  */
 export function createPrivateFile(file: string): void {
   if (existsSync(file)) return;

@@ -4,9 +4,9 @@ import { openDatabase } from './open-database.ts';
 const BUSY = 5;
 
 /**
- * An exclusive lock among all processes of the machine; `null` if another process holds it. The system releases it when
- * the process ends, so it never becomes stale. Uses SQLite because Node has no file locks; the empty file stays. Throws
- * SQLite errors if the lock cannot be made.
+ * An exclusive lock among all processes of the machine; `null` if another process holds it. The
+ * system releases it when the process ends, so it never becomes stale. Uses SQLite because Node has
+ * no file locks; the empty file stays. Throws SQLite errors if the lock cannot be made.
  */
 export function tryLock(file: string): { release(): void } | null {
   try {

@@ -8,8 +8,8 @@ interface DurationRange {
 }
 
 /**
- * The durations that operators give, by their fields of the admin API, with the range of each. What is added to the
- * present stays a time that RFC 3339 can write.
+ * The durations that operators give, by their fields of the admin API, with the range of each. What
+ * is added to the present stays a time that RFC 3339 can write.
  */
 const RANGES = {
   expiresIn: { least: '0ms', most: '36500d', beyond: 'leave it out for a key without an expiry' },

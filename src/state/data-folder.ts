@@ -2,7 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolderNow } from '../common/folder.ts';
 
-/** Files that gateways and the demo store make in a data folder. Other files there are left as they are. */
+/**
+ * Files that gateways and the demo store make in a data folder. Other files there are left as they
+ * are.
+ */
 const OWN_FILES: readonly RegExp[] = [
   /^(state|webhooks|keys-copy|store)\.db(-wal|-shm|-journal)?$/,
   /^(gateway|keys-copy|history\.\d+|standings\.\d+)\.lock(-journal)?$/,
@@ -14,9 +17,10 @@ const OWN_FILES: readonly RegExp[] = [
 const OTHERS = 0o077;
 
 /**
- * Creates a missing data folder durably, with mode 0700, and gives its files mode 0600: they have hashes of secrets,
- * accounts and a token. An existing folder keeps its mode, because a volume has that of its administrator; files of
- * another user keep theirs, because only their owner can change it. Throws errors of the file system.
+ * Creates a missing data folder durably, with mode 0700, and gives its files mode 0600: they have
+ * hashes of secrets, accounts and a token. An existing folder keeps its mode, because a volume has
+ * that of its administrator; files of another user keep theirs, because only their owner can change
+ * it. Throws errors of the file system.
  */
 export function makeDataFolder(folder: string): void {
   const made = mkdirSync(folder, { recursive: true, mode: 0o700 });

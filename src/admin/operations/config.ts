@@ -13,8 +13,9 @@ export function configOperations(context: AdminContext, change: Change) {
   function reload(task: Task): Promise<AdminAnswer<Reload>> {
     return change(task, TARGET, async ({ make }) => {
       const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
-        const entry = { action: 'config.reload', target: TARGET, before: null, after: reloadView(after) };
-        await make([{ entry, make: apply }], ok(entry.after));
+        const view = reloadView(after);
+        const entry = { action: 'config.reload', target: TARGET, before: null, after: view };
+        await make([{ entry, make: apply }], ok(view));
       });
       return ok(reloadView(reloaded));
     });
@@ -32,8 +33,11 @@ export function configOperations(context: AdminContext, change: Change) {
       const { inForce, inFiles } = await context.compare();
       return ok(differencesBetween(inForce, inFiles));
     },
-    reload: async (task) =>
-      task.query.dryRun === 'true' ? ok(reloadView((await context.compare()).reloaded)) : await reload(task),
+    reload: async (task) => {
+      if (task.query.dryRun !== 'true') return await reload(task);
+      const { reloaded } = await context.compare();
+      return ok(reloadView(reloaded));
+    },
   } satisfies Partial<AdminOperations>;
 }
 

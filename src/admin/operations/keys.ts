@@ -172,7 +172,8 @@ function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDra
     ...(body.addresses !== undefined && { addresses: body.addresses }),
     ...(body.scopes !== undefined && { scopes: body.scopes }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
-    ...(body.expires !== undefined && { expiresAt: body.expires === null ? null : timeIn(body, 'expires') }),
+    ...(body.expires === null && { expiresAt: null }),
+    ...(typeof body.expires === 'string' && { expiresAt: timeIn(body, 'expires') }),
     ...(body.expiresIn !== undefined && { expiresAt: now + durationIn(body, 'expiresIn') }),
   };
 }

@@ -48,7 +48,8 @@ export const reloadCommand = call('reload', 'reload the configuration files of a
   view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
 });
 
-function reloadNotes({ changed, needRestart, contractCopy, dryRun }: Reload & { dryRun: boolean }): string[] {
+function reloadNotes(reload: Reload & { dryRun: boolean }): string[] {
+  const { changed, needRestart, contractCopy, dryRun } = reload;
   const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';
   const [some, restart] = dryRun ? ['A reload would change', 'A restart would change'] : ['Changed', 'Needs a restart'];
   return [

@@ -44,8 +44,8 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
 }
 
 /**
- * `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. `lost`: it was reached, and does not
- * respond any more.
+ * `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. `lost`: it was
+ * reached, and does not respond any more.
  */
 export type CallFailure = 'usage' | 'shut' | 'lost' | 'failed';
 

@@ -61,9 +61,11 @@ export class ContractLoader {
     return this.#load(request, (order) => this.#read(order));
   }
 
-  async #load({ contract, data }: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
+  async #load(request: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
+    const { contract, data } = request;
     if (!isRemote(contract.file)) return await read(contract);
-    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal: this.#ended.signal });
+    const { signal } = this.#ended;
+    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal });
     const loaded = await inFile(fetched.text, (textFile) => read({ ...contract, textFile }));
     return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
   }

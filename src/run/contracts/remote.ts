@@ -115,8 +115,8 @@ function messageOf(error: unknown, timeout: number): string {
 const COPY = 'contract-copy.json';
 
 /**
- * Call with a contract in force: a start or reload uses the copy while the URL is unreachable. Durable once it resolves.
- * A failure is only reported.
+ * Call with a contract in force: a start or reload uses the copy while the URL is unreachable.
+ * Durable once it resolves. A failure is only reported.
  */
 export async function keepCopy(folder: string, fetched: Fetched, observe: Observe): Promise<void> {
   try {

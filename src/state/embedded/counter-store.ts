@@ -66,8 +66,8 @@ export function countersInFolder(
 }
 
 /**
- * The counters in the journal of a folder, even while a gateway uses it. `db` is its state file, outside transactions.
- * Throws JournalError, and IncompleteFolder if files are missing.
+ * The counters in the journal of a folder, even while a gateway uses it. `db` is its state file,
+ * outside transactions. Throws JournalError, and IncompleteFolder if files are missing.
  */
 export function readCounters(
   folder: string,
@@ -84,8 +84,11 @@ export function readCounters(
   return again.reader.bySubject;
 }
 
-/** The only way to the counters of a folder, for gateways, commands and copies: it includes the check. */
-function readChecked(folder: string, db: DatabaseSync, damaged: ((damage: string) => void) | undefined) {
+/**
+ * The only way to the counters of a folder, for gateways, commands and copies: it includes the
+ * check.
+ */
+function readChecked(folder: string, db: DatabaseSync, damaged?: (damage: string) => void) {
   refuseMissingCounterFiles(folder, db);
   return readJournal(folder, NAME, () => counterReader(damaged));
 }

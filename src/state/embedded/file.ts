@@ -10,6 +10,8 @@ import { hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 
+type Use<T> = (db: DatabaseSync) => T;
+
 /** Increases with every incompatible change of the schema. */
 export const FILE_VERSION = 4;
 
@@ -98,8 +100,8 @@ export function openStateFile(folder: string): DatabaseSync {
 }
 
 /**
- * Opens `state.db` to read it, even while a gateway uses it, with the checks of a start. Throws StateFileError and
- * IncompleteFolder.
+ * Opens `state.db` to read it, even while a gateway uses it, with the checks of a start. Throws
+ * StateFileError and IncompleteFolder.
  */
 export function readStateFile(folder: string): DatabaseSync {
   if (!existsSync(join(folder, STATE_FILE))) {
@@ -111,13 +113,19 @@ export function readStateFile(folder: string): DatabaseSync {
   });
 }
 
-/** A last writer moves the WAL into `state.db`, and a mere reader without a WAL leaves an empty one: neither changes. */
+/**
+ * A last writer moves the WAL into `state.db`, and a mere reader without a WAL leaves an empty one:
+ * neither changes.
+ */
 function readingOptions(folder: string): DatabaseSyncOptions {
   return { readOnly: existsSync(join(folder, `${STATE_FILE}-wal`)) };
 }
 
-/** The checks of `state.db` for every process that opens it; those of the counters follow with their reading. */
-function openWhole(folder: string, options: DatabaseSyncOptions, use: (db: DatabaseSync) => void): DatabaseSync {
+/**
+ * The checks of `state.db` for every process that opens it; those of the counters follow with their
+ * reading.
+ */
+function openWhole(folder: string, options: DatabaseSyncOptions, use: Use<void>): DatabaseSync {
   const expected = expectedIn(folder);
   if (!existsSync(join(folder, STATE_FILE))) refuseMissingChanges(expected, 0);
   return opened(folder, options, (db) => {
@@ -128,11 +136,17 @@ function openWhole(folder: string, options: DatabaseSyncOptions, use: (db: Datab
   });
 }
 
+interface Losses {
+  readonly files: readonly string[];
+  readonly changes: number;
+}
+
 /**
- * What a start would refuse: the missing files of counters, and the number of operator changes that `state.db` lacks.
- * Changes nothing in the folder, which this process must have locked. Throws StateFileError.
+ * What a start would refuse: the missing files of counters, and the number of operator changes that
+ * `state.db` lacks. Changes nothing in the folder, which this process must have locked. Throws
+ * StateFileError.
  */
-export function lossesIn(folder: string): { readonly files: readonly string[]; readonly changes: number } {
+export function lossesIn(folder: string): Losses {
   const { lastChange } = expectedIn(folder);
   if (!existsSync(join(folder, STATE_FILE))) return { files: [], changes: lastChange };
   const db = opened(folder, readingOptions(folder), (db) => {
@@ -147,7 +161,7 @@ export function lossesIn(folder: string): { readonly files: readonly string[]; r
   }
 }
 
-function opened<T>(folder: string, options: DatabaseSyncOptions, use: (db: DatabaseSync) => T): T {
+function opened<T>(folder: string, options: DatabaseSyncOptions, use: Use<T>): T {
   try {
     return openDatabase(join(folder, STATE_FILE), { timeout: 5_000, ...options }, use);
   } catch (error) {
@@ -182,7 +196,8 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
     throw new StateFileError(`${written} a newer storegate (format ${version}): use that version`);
   if (version === 0 || (version === FILE_VERSION && hasTables(db, SCHEMA))) return;
   throw new StateFileError(
-    `${written} an unreleased storegate (format ${version}): run "storegate state export FILE" with that version, ` +
+    `${written} an unreleased storegate (format ${version}): ` +
+      'run "storegate state export FILE" with that version, ' +
       'and "storegate state import FILE" with this one and an empty data folder',
   );
 }
@@ -191,7 +206,9 @@ export function fileVersion(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-/** Texts for the codes of SQLite (SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN) and of the system. */
+/**
+ * Texts for the codes of SQLite (SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN) and of the system.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   8: 'it is not writable',
   13: 'the disk is full',

@@ -28,8 +28,9 @@ export function nameGenerations(db: DatabaseSync, generations: readonly number[]
 }
 
 /**
- * The required counter files that are missing or empty. A gateway may replace files meanwhile, so the comparison counts
- * only if the requirement was the same before and after it. Call it outside transactions.
+ * The required counter files that are missing or empty. A gateway may replace files meanwhile, so
+ * the comparison counts only if the requirement was the same before and after it. Call it outside
+ * transactions.
  */
 export function missingCounterFiles(folder: string, db: DatabaseSync): string[] {
   for (let needed = generationsNamedIn(db); ; ) {
@@ -41,7 +42,10 @@ export function missingCounterFiles(folder: string, db: DatabaseSync): string[] 
   }
 }
 
-/** Files newer than all required files replace them: a version that does not record files has written them. */
+/**
+ * Files newer than all required files replace them: a version that does not record files has
+ * written them.
+ */
 function missingOf(needed: readonly number[], there: readonly number[]): number[] {
   if (there.some((number) => number > needed.at(-1)!)) return [];
   return needed.filter((number) => !there.includes(number));

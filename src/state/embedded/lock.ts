@@ -15,8 +15,9 @@ export class FolderInUse extends StateFileError {
 }
 
 /**
- * Makes this process the only counting gateway on `folder`: two gateways would admit twice the limits. The lock ends
- * with the process, even after a crash. Throws FolderInUse, and StateFileError if the lock cannot be made.
+ * Makes this process the only counting gateway on `folder`: two gateways would admit twice the
+ * limits. The lock ends with the process, even after a crash. Throws FolderInUse, and
+ * StateFileError if the lock cannot be made.
  */
 export function lockFolder(folder: string) {
   const lock = lockIn(folder);
@@ -41,7 +42,8 @@ function lockIn(folder: string): NonNullable<ReturnType<typeof tryLock>> {
     accessSync(file, constants.R_OK | constants.W_OK);
     lock = tryLock(file);
   } catch (error) {
-    throw new StateFileError(`cannot lock the data folder ${folder} with ${file}: ${reasonOf(error)}`, {
+    const reason = reasonOf(error);
+    throw new StateFileError(`cannot lock the data folder ${folder} with ${file}: ${reason}`, {
       cause: error,
     });
   }

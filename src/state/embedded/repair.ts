@@ -4,9 +4,10 @@ import { forgetLastChange, lastChangeIn, nameGenerations, noteLastChange, wholeG
 import { lockFolder } from './lock.ts';
 
 /**
- * Lets gateways start with the remaining data of a folder. Returns the missing files, and the number of recent operator
- * changes that `state.db` lacks; without either nothing is changed. From then on the remaining data is required. Throws
- * StateFileError if the folder is missing or a gateway runs on it.
+ * Lets gateways start with the remaining data of a folder. Returns the missing files, and the
+ * number of recent operator changes that `state.db` lacks; without either nothing is changed. From
+ * then on the remaining data is required. Throws StateFileError if the folder is missing or a
+ * gateway runs on it.
  */
 export async function repairFolder(folder: string) {
   if (!existsSync(folder)) throw new StateFileError(`the data folder ${folder} does not exist`);

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
 
 /**
- * Whether `db` has all tables and columns that the SQL text `schema` creates. Formats before the first release share
- * their number, so the number alone does not tell them apart.
+ * Whether `db` has all tables and columns that the SQL text `schema` creates. Formats before the
+ * first release share their number, so the number alone does not tell them apart.
  */
 export function hasTables(db: DatabaseSync, schema: string): boolean {
   const columns = columnsIn(db);
@@ -17,7 +17,8 @@ export function hasTables(db: DatabaseSync, schema: string): boolean {
 }
 
 function columnsIn(db: DatabaseSync): Set<string> {
-  const query = 'SELECT t.name AS tab, c.name AS col FROM sqlite_schema t, pragma_table_info(t.name) c';
+  const query = `SELECT t.name AS tab, c.name AS col
+    FROM sqlite_schema t, pragma_table_info(t.name) c`;
   return new Set(
     db
       .prepare(query)

@@ -8,8 +8,9 @@ import { readCounters } from '../counter-store.ts';
 import { readStateFile } from '../file.ts';
 
 /**
- * A consistent read-only snapshot of a data folder, even while a gateway uses it, with the checks of a start. `damaged`
- * receives a sentence for each damaged file. Throws StateFileError, JournalError and IncompleteFolder.
+ * A consistent read-only snapshot of a data folder, even while a gateway uses it, with the checks
+ * of a start. `damaged` receives a sentence for each damaged file. Throws StateFileError,
+ * JournalError and IncompleteFolder.
  */
 export function folderSource(
   folder: string,
@@ -47,7 +48,8 @@ interface CounterReading {
 }
 
 /** The counters of a folder that are not expired at `now`. Throws as `readCounters`. */
-export function countersOf(folder: string, db: DatabaseSync, { now, damaged }: CounterReading): Map<string, Counters> {
+export function countersOf(folder: string, db: DatabaseSync, reading: CounterReading) {
+  const { now, damaged } = reading;
   const bySubject = readCounters(folder, db, damaged);
   for (const [subject, counters] of bySubject) if (staleAt(counters) <= now) bySubject.delete(subject);
   return bySubject;

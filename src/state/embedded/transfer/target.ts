@@ -20,8 +20,9 @@ import { usesInFile } from '../records.ts';
 import { countersOf, countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
 /**
- * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
- * transaction, and just before its commit the counters replace the whole journal. Throws as a start.
+ * A data folder that no gateway uses, as a target; created if missing. The import is all or
+ * nothing: rows in one transaction, and just before its commit the counters replace the whole
+ * journal. Throws as a start.
  */
 export function folderTarget(folder: string, options: TargetOptions): Target {
   const isThere = existsSync(join(folder, 'state.db'));

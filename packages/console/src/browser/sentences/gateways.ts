@@ -47,7 +47,8 @@ export const withoutRedis = (gateway: string, since: string, time: WriteTime): s
 export const storeProblem = (store: Store, time: WriteTime): string =>
   `Store ${store.store} of ${store.upstream} is ${stateInWords(store)} since ${time(store.since)}: ${reasonInWords(store)}.`;
 
-export function contractCopyInWords(gateway: string, { fetched, reason }: ContractCopy, time: WriteTime): string {
+export function contractCopyInWords(gateway: string, copy: ContractCopy, time: WriteTime): string {
+  const { fetched, reason } = copy;
   return `${gateway} uses a copy of the contract from ${time(fetched)}: the URL ${reason}.`;
 }
 

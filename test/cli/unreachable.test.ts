@@ -98,7 +98,8 @@ test.each([
 describe('a gateway that hangs', () => {
   let url: string;
   let close: () => void;
-  const connect = (): Connection => connectOverHttp(url, null, { timeout: 50, silence: 50 });
+  const connect = (options: { timeout?: number; silence?: number } = {}): Connection =>
+    connectOverHttp(url, null, options);
 
   async function serve(listener: RequestListener): Promise<void> {
     const server = createServer(listener);
@@ -122,14 +123,15 @@ describe('a gateway that hangs', () => {
   ])('%s is unreachable for a call, because of a timeout', async (_, listener) => {
     await serve(listener);
     const message = 'Cannot reach the gateway at URL: timeout.';
-    expect(await failure(connect().call('GET', '/bans'))).toEqual({ failure: 'shut', message });
+    expect(await failure(connect({ timeout: 50 }).call('GET', '/bans'))).toEqual({ failure: 'shut', message });
   });
 
   test('or closes is lost for a stream', async () => {
     const { signal } = new AbortController();
-    const follow = () => failure(connect().follow('/live', {}, () => {}, signal));
+    const follow = (silence = 60_000) => failure(connect({ silence }).follow('/live', {}, () => {}, signal));
     await serve((_, response) => void response.writeHead(200).write(': hello\n\n'));
-    expect(await follow()).toEqual({ failure: 'lost', message: 'The gateway at URL does not respond.' });
+    const silent = { failure: 'lost', message: 'The gateway at URL does not respond.' };
+    expect(await follow(50)).toEqual(silent);
     close();
     await serve((_, response) => void response.writeHead(200).end(': hello\n\n'));
     expect(await follow()).toEqual({ failure: 'lost', message: expect.stringContaining('closed the stream') });

@@ -22,9 +22,19 @@ export type Step =
       readonly duration: number;
     }
   | { readonly type: 'guesses'; readonly gateway: number; readonly count: number }
-  | { readonly type: 'ban'; readonly gateway: number; readonly key: number; readonly length: number }
+  | {
+      readonly type: 'ban';
+      readonly gateway: number;
+      readonly key: number;
+      readonly length: number;
+    }
   | { readonly type: 'lift' | 'reset' | 'revoke'; readonly gateway: number; readonly key: number }
-  | { readonly type: 'grant'; readonly gateway: number; readonly key: number; readonly units: number }
+  | {
+      readonly type: 'grant';
+      readonly gateway: number;
+      readonly key: number;
+      readonly units: number;
+    }
   | { readonly type: 'plans'; readonly factor: number }
   | { readonly type: 'clock'; readonly machine: number | 'redis'; readonly offset: number }
   | { readonly type: 'ahead'; readonly machine: number | 'redis'; readonly jump: number }
@@ -36,10 +46,19 @@ export type Step =
       readonly kinds: readonly ConnectionKind[];
       readonly duration: number;
     }
-  | { readonly type: 'slow'; readonly gateway: number; readonly delay: number; readonly duration: number }
+  | {
+      readonly type: 'slow';
+      readonly gateway: number;
+      readonly delay: number;
+      readonly duration: number;
+    }
   | { readonly type: 'redis ends'; readonly duration: number; readonly lag: number }
   | { readonly type: 'redis hangs' | 'redis is demoted'; readonly duration: number }
-  | { readonly type: 'kill' | 'power' | 'restart'; readonly gateway: number; readonly duration: number }
+  | {
+      readonly type: 'kill' | 'power' | 'restart';
+      readonly gateway: number;
+      readonly duration: number;
+    }
   | { readonly type: 'stop' | 'suspend'; readonly gateway: number; readonly duration: number }
   | { readonly type: 'receiver'; readonly duration: number };
 

@@ -24,7 +24,11 @@ export interface Behaviour {
 }
 
 /** An operator creates a key through `gateway`. */
-export async function createKey(simulation: Simulation, plan: string, account = 'acme'): Promise<Key> {
+export async function createKey(
+  simulation: Simulation,
+  plan: string,
+  account = 'acme',
+): Promise<Key> {
   const { world, gateways } = simulation;
   const made = await world.settle(gateways[0]!.operate('createKey', { body: { account, plan } }));
   const { id, key } = made.body as { id: string; key: string };
@@ -49,7 +53,11 @@ export function send({
 }
 
 /** A worker that waits exactly the Retry-After of its own last answer, until the true time `end`. */
-export async function polite({ world }: Simulation, behaviour: Behaviour, end: number): Promise<void> {
+export async function polite(
+  { world }: Simulation,
+  behaviour: Behaviour,
+  end: number,
+): Promise<void> {
   while (world.now < end) {
     const { retryAfter } = await send(behaviour);
     await world.sleep(retryAfter === null ? behaviour.pause : retryAfter * 1_000);
@@ -57,7 +65,11 @@ export async function polite({ world }: Simulation, behaviour: Behaviour, end: n
 }
 
 /** A client that ignores every answer, and waits for none. */
-export async function deaf({ world }: Simulation, behaviour: Behaviour, end: number): Promise<void> {
+export async function deaf(
+  { world }: Simulation,
+  behaviour: Behaviour,
+  end: number,
+): Promise<void> {
   while (world.now < end) {
     void send(behaviour);
     await world.sleep(behaviour.pause);

@@ -55,7 +55,12 @@ export class Disturbances {
   }
 
   /** Those of `kinds` between two true times that may concern `gateway`; `null`: any gateway. */
-  between(from: number, until: number, kinds: readonly Disturbance['kind'][], gateway: string | null = null) {
+  between(
+    from: number,
+    until: number,
+    kinds: readonly Disturbance['kind'][],
+    gateway: string | null = null,
+  ) {
     return this.#all.filter(
       (one) =>
         kinds.includes(one.kind) &&

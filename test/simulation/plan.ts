@@ -107,7 +107,11 @@ const REVOKED = 4;
 
 const CHOICES: readonly Choice[] = [
   { weight: 30, make: (one) => clients(one, 'polite', one.random.oneOf([1, 1, 2, 3])) },
-  { weight: 6, shows: [POLITE], make: (one) => clients(one, 'polite', one.random.oneOf([16, 60, 200])) },
+  {
+    weight: 6,
+    shows: [POLITE],
+    make: (one) => clients(one, 'polite', one.random.oneOf([16, 60, 200])),
+  },
   { weight: 14, make: (one) => clients(one, 'deaf', 1) },
   {
     weight: 6,
@@ -194,7 +198,11 @@ const CHOICES: readonly Choice[] = [
     weight: 4,
     only: 'redis',
     make: (one) => ({
-      ...{ type: 'redis ends', duration: outageLength(one.random), lag: one.random.oneOf([0, 0, 50, 1_000]) },
+      ...{
+        type: 'redis ends',
+        duration: outageLength(one.random),
+        lag: one.random.oneOf([0, 0, 50, 1_000]),
+      },
     }),
   },
   ...(['redis hangs', 'redis is demoted'] as const).map(
@@ -206,7 +214,11 @@ const CHOICES: readonly Choice[] = [
   ...(['kill', 'restart', 'power'] as const).map(
     (type): Choice => ({
       weight: 2,
-      make: (one) => ({ type, gateway: one.gateway, duration: one.random.oneOf([0, SECOND, 20 * SECOND]) }),
+      make: (one) => ({
+        type,
+        gateway: one.gateway,
+        duration: one.random.oneOf([0, SECOND, 20 * SECOND]),
+      }),
     }),
   ),
   ...(['stop', 'suspend'] as const).map(
@@ -227,12 +239,28 @@ interface Combination extends Pick<Choice, 'shows' | 'only'> {
 function requests(key: number | null, gateway: number, pause: number, duration: number): Step {
   const manner = pause < 200 ? 'deaf' : 'polite';
   const operation = key === null ? 'news' : 'read';
-  return { type: 'clients', manner, key, workers: 1, gateway, operation, pause, backend: 2, duration };
+  return {
+    type: 'clients',
+    manner,
+    key,
+    workers: 1,
+    gateway,
+    operation,
+    pause,
+    backend: 2,
+    duration,
+  };
 }
 
-function operatorStep(one: Stretch, types: readonly ('ban' | 'lift' | 'reset' | 'revoke')[], key: number): Step {
+function operatorStep(
+  one: Stretch,
+  types: readonly ('ban' | 'lift' | 'reset' | 'revoke')[],
+  key: number,
+): Step {
   const type = one.random.oneOf(types);
-  return type === 'ban' ? { type, gateway: 0, key, length: 90 * SECOND } : { type, gateway: 0, key };
+  return type === 'ban'
+    ? { type, gateway: 0, key, length: 90 * SECOND }
+    : { type, gateway: 0, key };
 }
 
 /** A change by an operator while another gateway is cut off. */
@@ -240,7 +268,13 @@ function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1])
   const { key } = one;
   const gateway = Math.max(1, one.gateways) - 1;
   const duration = one.random.oneOf([3_000, 12_000]);
-  const cut = { type: 'cut', gateway, duration, directions: ['to', 'from'], kinds: ['requests', 'messages'] } as const;
+  const cut = {
+    type: 'cut',
+    gateway,
+    duration,
+    directions: ['to', 'from'],
+    kinds: ['requests', 'messages'],
+  } as const;
   return [
     [0, requests(key, gateway, 250, duration + 30 * SECOND)],
     [4 * SECOND, cut],
@@ -263,7 +297,9 @@ const COMBINATIONS: readonly Combination[] = [
   {
     make: (one) => {
       const { key } = one;
-      return [0, 3, 20].map((minutes) => [minutes * MINUTE, requests(key, 0, 60, 12 * SECOND)] as const);
+      return [0, 3, 20].map(
+        (minutes) => [minutes * MINUTE, requests(key, 0, 60, 12 * SECOND)] as const,
+      );
     },
   },
   {

@@ -75,7 +75,9 @@ class Run {
     const { world } = this.#simulation;
     if (event.type === 'request' || event.type === 'state.answered') return;
     const { type, ...fields } = event;
-    const text = JSON.stringify(fields, (_, value) => (value instanceof Error ? value.message : value));
+    const text = JSON.stringify(fields, (_, value) =>
+      value instanceof Error ? value.message : value,
+    );
     world.note(process, `${type} ${text.slice(0, 200)}`);
     if (type === 'bug') world.fail((event as { error: unknown }).error);
     this.#report({ type: 'event', process, at: world.now, event });
@@ -84,9 +86,11 @@ class Run {
   async play(plan: Plan): Promise<null> {
     const simulation = this.#simulation;
     const { world } = simulation;
-    for (const [i, name] of plan.keys.entries()) await createKey(simulation, name, `account-${i % 2}`);
+    for (const [i, name] of plan.keys.entries())
+      await createKey(simulation, name, `account-${i % 2}`);
     const player = new Player(simulation, this.#disturbances, (fact) => this.#report(fact));
-    for (const act of plan.acts) world.act(BEGIN + act.at - world.now, () => this.#guarded(() => player.do(act)));
+    for (const act of plan.acts)
+      world.act(BEGIN + act.at - world.now, () => this.#guarded(() => player.do(act)));
     for (const at of [...plan.checks, plan.length + AFTERWARDS]) {
       await world.run(BEGIN + at);
       await this.#check();
@@ -129,7 +133,8 @@ class Run {
   #note(fact: Fact): void {
     if (fact.type === 'plans') return;
     if (fact.type === 'event') this.#last = { gateway: fact.process, text: fact.event.type };
-    else if (fact.type === 'change') this.#last = { gateway: null, text: `${fact.change.step.type} by an operator` };
+    else if (fact.type === 'change')
+      this.#last = { gateway: null, text: `${fact.change.step.type} by an operator` };
     else {
       const { gateway, status, code, subject, retryAfter, client, admission } = fact.answer;
       this.answers++;
@@ -151,7 +156,8 @@ export function storyOf({ seed, gateways, acts }: Plan, failure: Failure): strin
   const { invariant, at, gateway, act, expected } = failure;
   const before = acts.filter((one) => one.at <= at);
   const shown = before.slice(-MOST_ACTS).map(describeAct);
-  const state = gateways === 0 ? 'one gateway with its own state' : `${gateways} gateways with one Redis`;
+  const state =
+    gateways === 0 ? 'one gateway with its own state' : `${gateways} gateways with one Redis`;
   return [
     `seed ${seed}: ${state}: ${invariant}`,
     ...(before.length > MOST_ACTS ? [`           ${before.length - MOST_ACTS} acts before`] : []),

@@ -72,20 +72,35 @@ export class Player {
     return this.#disturbances.add({ kind, gateway, from, until: ONWARDS });
   }
 
-  #send({ manner, key: place, workers, gateway, operation, pause, backend, duration }: StepOf<'clients'>): void {
+  #send({
+    manner,
+    key: place,
+    workers,
+    gateway,
+    operation,
+    pause,
+    backend,
+    duration,
+  }: StepOf<'clients'>): void {
     const { world, gateways, keys } = this.#simulation;
     const client = ++this.#clients;
     const key = place === null ? null : keys[place]!;
     const choose = () => (gateway === null ? world.random.oneOf(gateways) : this.#gateway(gateway));
     const answered = (answer: Answered) =>
-      this.#report({ type: 'answer', answer: { ...answer, client, workers, manner, key, operation } });
+      this.#report({
+        type: 'answer',
+        answer: { ...answer, client, workers, manner, key, operation },
+      });
     const end = world.now + duration;
     const address = `198.51.100.${client % 250}`;
     const behaviour = { key, operation, address, pause, backend, gateway: choose, answered };
     const work = manner === 'polite' ? polite : deaf;
     // Workers do not begin at one moment.
     for (let i = 0; i < workers; i++)
-      this.#later(world.random.integer(0, pause), () => void work(this.#simulation, behaviour, end));
+      this.#later(
+        world.random.integer(0, pause),
+        () => void work(this.#simulation, behaviour, end),
+      );
   }
 
   #guess({ gateway, count }: StepOf<'guesses'>): void {
@@ -130,7 +145,8 @@ export class Player {
 
   #changeClock(step: StepOf<'clock' | 'ahead' | 'drift'>): void {
     const { world, redis, isEmbedded } = this.#simulation;
-    const machine = step.machine === 'redis' ? redis.process.machine : this.#gateway(step.machine).machine;
+    const machine =
+      step.machine === 'redis' ? redis.process.machine : this.#gateway(step.machine).machine;
     const before = machine.aheadAt(world.now);
     if (step.type === 'drift') machine.setDrift(world.now, step.drift);
     else machine.setClock(world.now, step.type === 'clock' ? step.offset : before + step.jump);
@@ -145,9 +161,14 @@ export class Player {
   #cut({ gateway: place, directions, kinds, duration }: StepOf<'cut'>): void {
     const { world } = this.#simulation;
     const { name } = this.#gateway(place);
-    const disturbed = this.#disturb(kinds.includes('requests') ? 'outage' : 'messages', name, world.now);
+    const disturbed = this.#disturb(
+      kinds.includes('requests') ? 'outage' : 'messages',
+      name,
+      world.now,
+    );
     const change = (by: number) => {
-      for (const direction of directions) for (const kind of kinds) this.#countCut(name, direction, kind, by);
+      for (const direction of directions)
+        for (const kind of kinds) this.#countCut(name, direction, kind, by);
     };
     change(1);
     this.#later(duration, () => {
@@ -185,7 +206,13 @@ export class Player {
       redis.data.loseWrites(lag);
     } else if (step.type === 'redis hangs') redis.process.isStopped = true;
     else redis.isReplica = true;
-    if (lag > 0) this.#disturbances.add({ kind: 'loss', gateway: null, from: world.now - lag, until: world.now });
+    if (lag > 0)
+      this.#disturbances.add({
+        kind: 'loss',
+        gateway: null,
+        from: world.now - lag,
+        until: world.now,
+      });
     this.#later(step.duration, () => {
       redis.isListening = true;
       redis.isReplica = false;
@@ -194,7 +221,11 @@ export class Player {
     });
   }
 
-  async #startAnew({ type, gateway: place, duration }: StepOf<'kill' | 'power' | 'restart'>): Promise<void> {
+  async #startAnew({
+    type,
+    gateway: place,
+    duration,
+  }: StepOf<'kill' | 'power' | 'restart'>): Promise<void> {
     const { world, disk } = this.#simulation;
     const gateway = this.#gateway(place);
     if (!gateway.isRunning) return;
@@ -202,7 +233,12 @@ export class Player {
     if (type === 'restart') await gateway.end();
     else {
       gateway.kill();
-      this.#disturbances.add({ kind: 'loss', gateway: gateway.name, from: world.now, until: world.now });
+      this.#disturbances.add({
+        kind: 'loss',
+        gateway: gateway.name,
+        from: world.now,
+        until: world.now,
+      });
     }
     if (type === 'power') disk.losePower(gateway.machine.folder);
     await world.sleep(duration);

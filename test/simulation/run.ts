@@ -43,13 +43,18 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   const known = failures.get(invariant) ?? [];
   failures.set(invariant, [...known, seed]);
   const smaller =
-    values.whole || known.length > 2 ? { plan, failure: outcome.failure } : await shrink(plan, outcome.failure);
+    values.whole || known.length > 2
+      ? { plan, failure: outcome.failure }
+      : await shrink(plan, outcome.failure);
   console.log(`${storyOf(smaller.plan, smaller.failure)}\n`);
 }
 const seconds = Number(process.hrtime.bigint() - began) / 1e9;
 const { user, system } = process.cpuUsage();
 const cpu = (user + system) / 1e6;
-console.log(`${values.seeds} runs of ${values.days} days: ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU`);
+console.log(
+  `${values.seeds} runs of ${values.days} days: ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU`,
+);
 console.log(`${events} events, ${answers} answers`);
-for (const [invariant, seeds] of failures) console.log(`${invariant}: ${seeds.length}, seeds ${seeds.join(' ')}`);
+for (const [invariant, seeds] of failures)
+  console.log(`${invariant}: ${seeds.length}, seeds ${seeds.join(' ')}`);
 process.exitCode = failures.size === 0 ? 0 : 1;

@@ -11,7 +11,10 @@ export interface Shrunk {
 
 /** Leaves out acts, in ever smaller parts, while the same promise is broken. */
 export async function shrink(plan: Plan, failure: Failure, mostRuns = MOST_RUNS): Promise<Shrunk> {
-  let smallest: Shrunk = { plan: { ...plan, acts: plan.acts.filter(({ at }) => at <= failure.at) }, failure };
+  let smallest: Shrunk = {
+    plan: { ...plan, acts: plan.acts.filter(({ at }) => at <= failure.at) },
+    failure,
+  };
   let runs = 0;
 
   async function breaks(acts: readonly Act[]): Promise<boolean> {
@@ -23,7 +26,11 @@ export async function shrink(plan: Plan, failure: Failure, mostRuns = MOST_RUNS)
     return true;
   }
 
-  for (let size = Math.ceil(plan.acts.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+  for (
+    let size = Math.ceil(plan.acts.length / 2);
+    size >= 1;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
     for (let from = 0; from < smallest.plan.acts.length && runs < mostRuns; ) {
       const { acts } = smallest.plan;
       const isSmaller = await breaks([...acts.slice(0, from), ...acts.slice(from + size)]);

@@ -24,7 +24,10 @@ const net: Record<string, unknown> = createRequire(import.meta.url)('node:net');
 const TEMPORARY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const REDIS = 'redis';
-const WEBHOOKS = { url: 'http://receiver.test/', secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+const WEBHOOKS = {
+  url: 'http://receiver.test/',
+  secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+};
 
 const SHIPPED = loadConfig({ env: { REDIS_URL: `redis://${REDIS}:6379/0` }, cwd: TEMPORARY });
 
@@ -132,7 +135,10 @@ export class Simulation {
 }
 
 /** Runs `work` in a simulation of its own. */
-export async function simulate<T>(options: SimulationOptions, work: (one: Simulation) => Promise<T>): Promise<T> {
+export async function simulate<T>(
+  options: SimulationOptions,
+  work: (one: Simulation) => Promise<T>,
+): Promise<T> {
   const simulation = new Simulation(options);
   try {
     await simulation.start();

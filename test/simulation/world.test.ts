@@ -11,7 +11,11 @@ async function someTraffic(simulation: Simulation): Promise<string[]> {
   const gateway = () => world.random.oneOf(gateways);
   const end = world.now + MINUTE;
   for (let i = 0; i < 5; i++) {
-    void polite(simulation, { key, pause: 300, gateway, answered: (one) => answered.push(JSON.stringify(one)) }, end);
+    void polite(
+      simulation,
+      { key, pause: 300, gateway, answered: (one) => answered.push(JSON.stringify(one)) },
+      end,
+    );
   }
   await world.run(end);
   return answered;
@@ -37,11 +41,14 @@ describe('the world', () => {
   test('gives each machine its own wall clock, and none to monotonic time', async () => {
     await simulate({ seed: SEED, gateways: 2 }, async ({ world, gateways }) => {
       const [fast, right] = [gateways[0]!, gateways[1]!];
-      const read = () => [fast, right].map((each) => each.within(() => [Date.now(), performance.now()] as const));
+      const read = () =>
+        [fast, right].map((each) => each.within(() => [Date.now(), performance.now()] as const));
       const before = read();
       fast.machine.setClock(world.now, HOUR);
       await world.pass(1_000);
-      const passed = read().map((clocks, i) => clocks.map((now, j) => Math.round(now - before[i]![j]!)));
+      const passed = read().map((clocks, i) =>
+        clocks.map((now, j) => Math.round(now - before[i]![j]!)),
+      );
       expect(passed).toEqual([
         [HOUR + 1_000, 1_000],
         [1_000, 1_000],
@@ -72,17 +79,21 @@ describe('the disk', () => {
 
   /** Requests that a key has left after it sent `sent`, the machine failed, and the gateway started again. */
   async function leftAfter(fail: (simulation: Simulation) => void, wait: number): Promise<number> {
-    return simulate({ seed: SEED, gateways: 0, plans: plansWith([windowOf(LIMIT, HOUR)]) }, async (simulation) => {
-      const { world, gateways, disk } = simulation;
-      const key = await testKey(simulation);
-      disk.syncDelay = 200;
-      await burst(simulation, gateways[0]!, key, 4);
-      await world.pass(wait);
-      fail(simulation);
-      await world.settle(gateways[0]!.start());
-      return (await one(simulation, gateways[0]!, key)).admission!.readings.find(({ window }) => !window.scope)!
-        .remaining;
-    });
+    return simulate(
+      { seed: SEED, gateways: 0, plans: plansWith([windowOf(LIMIT, HOUR)]) },
+      async (simulation) => {
+        const { world, gateways, disk } = simulation;
+        const key = await testKey(simulation);
+        disk.syncDelay = 200;
+        await burst(simulation, gateways[0]!, key, 4);
+        await world.pass(wait);
+        fail(simulation);
+        await world.settle(gateways[0]!.start());
+        return (await one(simulation, gateways[0]!, key)).admission!.readings.find(
+          ({ window }) => !window.scope,
+        )!.remaining;
+      },
+    );
   }
 
   const kill = ({ gateways }: Simulation) => gateways[0]!.kill();
@@ -105,26 +116,32 @@ describe('the twin of Redis', () => {
   const LIMIT = 20;
 
   test('admits exactly a limit at several gateways', async () => {
-    await simulate({ seed: SEED, gateways: 3, plans: plansWith([windowOf(LIMIT, HOUR)]) }, async (simulation) => {
-      const { world, gateways } = simulation;
-      const key = await testKey(simulation);
-      const gateway = () => world.random.oneOf(gateways);
-      const sent = Array.from({ length: 3 * LIMIT }, () => send({ key, pause: 0, gateway }));
-      const answers = await world.settle(Promise.all(sent));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
-    });
+    await simulate(
+      { seed: SEED, gateways: 3, plans: plansWith([windowOf(LIMIT, HOUR)]) },
+      async (simulation) => {
+        const { world, gateways } = simulation;
+        const key = await testKey(simulation);
+        const gateway = () => world.random.oneOf(gateways);
+        const sent = Array.from({ length: 3 * LIMIT }, () => send({ key, pause: 0, gateway }));
+        const answers = await world.settle(Promise.all(sent));
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+      },
+    );
   });
 
   test('forgets the last writes in a failover', async () => {
-    await simulate({ seed: SEED, gateways: 1, plans: plansWith([windowOf(LIMIT, HOUR)]) }, async (simulation) => {
-      const { world, gateways, redis } = simulation;
-      const key = await testKey(simulation);
-      await burst(simulation, gateways[0]!, key, 3);
-      await world.pass(1_000);
-      await burst(simulation, gateways[0]!, key, 4);
-      redis.data.loseWrites(500);
-      const { admission } = await one(simulation, gateways[0]!, key);
-      expect(admission!.readings.find(({ window }) => !window.scope)!.remaining).toBe(LIMIT - 4);
-    });
+    await simulate(
+      { seed: SEED, gateways: 1, plans: plansWith([windowOf(LIMIT, HOUR)]) },
+      async (simulation) => {
+        const { world, gateways, redis } = simulation;
+        const key = await testKey(simulation);
+        await burst(simulation, gateways[0]!, key, 3);
+        await world.pass(1_000);
+        await burst(simulation, gateways[0]!, key, 4);
+        redis.data.loseWrites(500);
+        const { admission } = await one(simulation, gateways[0]!, key);
+        expect(admission!.readings.find(({ window }) => !window.scope)!.remaining).toBe(LIMIT - 4);
+      },
+    );
   });
 });

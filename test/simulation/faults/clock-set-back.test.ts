@@ -6,7 +6,16 @@ import type { Answered, Gateway } from '../gateway/gateway.ts';
 import { type Simulation, simulate } from '../simulation.ts';
 import type { Machine } from '../world/machine.ts';
 import { faultTest } from './fault-test.ts';
-import { burst, one, plansWith, refusalsToBan, SEED, testKey, untilBanned, windowOf } from './support.ts';
+import {
+  burst,
+  one,
+  plansWith,
+  refusalsToBan,
+  SEED,
+  testKey,
+  untilBanned,
+  windowOf,
+} from './support.ts';
 
 /** Longer than a gateway repeats a refusal from memory. */
 const MEMORY = 10_000;
@@ -26,7 +35,8 @@ interface Case {
   readonly probe: (simulation: Simulation, gateway: Gateway, key: Key) => Promise<Answered>;
 }
 
-const usesUp: Case['exhaust'] = (simulation, gateway, key) => burst(simulation, gateway, key, LIMIT + 1);
+const usesUp: Case['exhaust'] = (simulation, gateway, key) =>
+  burst(simulation, gateway, key, LIMIT + 1);
 
 const limited = { exhaust: usesUp, probe: one };
 const unknownKey: Key = { id: '', secret: 'unknown', account: '', plan: '' };
@@ -54,10 +64,20 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const FAILURES: Case = { name: 'failed attempts of an address', plans: ESCALATED, longest: MINUTE, ...failures };
+const FAILURES: Case = {
+  name: 'failed attempts of an address',
+  plans: ESCALATED,
+  longest: MINUTE,
+  ...failures,
+};
 
 /** What a client gets after the clock of `machine` was an hour fast and is corrected. */
-async function afterCorrection(simulation: Simulation, machine: Machine, one: Case, isRestarted: boolean) {
+async function afterCorrection(
+  simulation: Simulation,
+  machine: Machine,
+  one: Case,
+  isRestarted: boolean,
+) {
   const { world, gateways } = simulation;
   const gateway = gateways[0]!;
   const key = await testKey(simulation);
@@ -79,7 +99,10 @@ async function afterCorrection(simulation: Simulation, machine: Machine, one: Ca
 
 describe('no client waits longer than its window after a clock was set back', () => {
   for (const each of [...CASES, FAILURES]) {
-    const run = each === FAILURES ? (name: string, work: () => Promise<void>) => faultTest(FAULT, name, work) : test;
+    const run =
+      each === FAILURES
+        ? (name: string, work: () => Promise<void>) => faultTest(FAULT, name, work)
+        : test;
     run(`of a gateway that counts ${each.name}`, async () => {
       await simulate({ seed: SEED, gateways: 0, plans: each.plans }, async (simulation) => {
         const machine = simulation.gateways[0]!.machine;
@@ -102,7 +125,12 @@ describe('no client waits longer than its window after a clock was set back', ()
 
     test(`of a Redis that counts ${each.name}`, async () => {
       await simulate({ seed: SEED, gateways: 2, plans: each.plans }, async (simulation) => {
-        const found = await afterCorrection(simulation, simulation.redis.process.machine, each, false);
+        const found = await afterCorrection(
+          simulation,
+          simulation.redis.process.machine,
+          each,
+          false,
+        );
         expect(found.retryAfter).toBeLessThanOrEqual(Math.ceil(each.longest / 1_000) + 1);
         expect(found.later).toBe(200);
       });

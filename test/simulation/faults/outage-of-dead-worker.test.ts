@@ -12,7 +12,14 @@ test('an outage that only a worker has seen ends for webhooks with the worker', 
     });
     await world.pass(5_000);
     gateway!.within(({ observe }) => {
-      observe({ type: 'worker.ended', worker: WORKER, pid: 1, reason: 'SIGKILL', unexpected: true, replacedAfter: 0 });
+      observe({
+        type: 'worker.ended',
+        worker: WORKER,
+        pid: 1,
+        reason: 'SIGKILL',
+        unexpected: true,
+        replacedAfter: 0,
+      });
     });
     // The replacement of a worker gets time to report the same outage.
     await world.pass(20_000);

@@ -21,17 +21,27 @@ faultTest(3, '16 workers that wait for their Retry-After are never banned', asyn
   });
 });
 
-faultTest(3, 'a client that ignores refusals by concurrency is banned within a minute', async () => {
-  await simulate({ seed: SEED, gateways: 0 }, async (simulation) => {
-    const { world, gateways } = simulation;
-    const key = await createKey(simulation, 'free');
-    const codes = new Map<string | null, number>();
-    const answered = ({ code }: Answered) => void codes.set(code, (codes.get(code) ?? 0) + 1);
-    const end = world.now + MINUTE;
-    const behaviour = { key, pause: 20, backend: 2 * MINUTE, gateway: () => gateways[0]!, answered };
-    void deaf(simulation, behaviour, end);
-    await world.run(end);
-    expect(codes.get('too_many_in_flight')).toBeGreaterThan(0);
-    expect(Object.fromEntries(codes)).toHaveProperty('key_banned');
-  });
-});
+faultTest(
+  3,
+  'a client that ignores refusals by concurrency is banned within a minute',
+  async () => {
+    await simulate({ seed: SEED, gateways: 0 }, async (simulation) => {
+      const { world, gateways } = simulation;
+      const key = await createKey(simulation, 'free');
+      const codes = new Map<string | null, number>();
+      const answered = ({ code }: Answered) => void codes.set(code, (codes.get(code) ?? 0) + 1);
+      const end = world.now + MINUTE;
+      const behaviour = {
+        key,
+        pause: 20,
+        backend: 2 * MINUTE,
+        gateway: () => gateways[0]!,
+        answered,
+      };
+      void deaf(simulation, behaviour, end);
+      await world.run(end);
+      expect(codes.get('too_many_in_flight')).toBeGreaterThan(0);
+      expect(Object.fromEntries(codes)).toHaveProperty('key_banned');
+    });
+  },
+);

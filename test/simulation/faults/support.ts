@@ -36,7 +36,11 @@ export async function burst(
   return answers;
 }
 
-export async function one(simulation: Simulation, gateway: Gateway, key: Key | null): Promise<Answered> {
+export async function one(
+  simulation: Simulation,
+  gateway: Gateway,
+  key: Key | null,
+): Promise<Answered> {
   const [answer] = await burst(simulation, gateway, key, 1);
   return answer!;
 }
@@ -59,6 +63,9 @@ export async function untilBanned(
 
 /** The most requests after the first refusal of one wait that a client can send before it is banned. */
 export function refusalsToBan({ escalation }: Plans): number {
-  const { strikes, workers = 0 } = escalation as { readonly strikes: number; readonly workers?: number };
+  const { strikes, workers = 0 } = escalation as {
+    readonly strikes: number;
+    readonly workers?: number;
+  };
   return workers + strikes;
 }

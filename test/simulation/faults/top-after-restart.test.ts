@@ -10,7 +10,10 @@ faultTest(8, 'top counts everything since the time it names, also after a restar
     const [restarted, other] = [gateways[0]!, gateways[1]!];
     const key = await createKey(simulation, 'pro');
     await world.pass(30_000);
-    const sent = [...(await burst(simulation, restarted, key, 10)), ...(await burst(simulation, other, key, 5))];
+    const sent = [
+      ...(await burst(simulation, restarted, key, 10)),
+      ...(await burst(simulation, other, key, 5)),
+    ];
     await world.settle(restarted.end());
     await world.settle(restarted.start());
     await world.pass(10_000);

@@ -116,18 +116,26 @@ export class Gateway {
         forget();
         world.packet(CLIENT_DELAY, null, () => end(answer));
       };
-      const work = () => void running.traffic.handle(request, answered).catch((error) => world.fail(error));
+      const work = () =>
+        void running.traffic.handle(request, answered).catch((error) => world.fail(error));
       world.packet(CLIENT_DELAY, process, work);
     });
   }
 
   /** A call of the admin API. Rejects as the operation does. */
-  operate<Name extends keyof Operations>(name: Name, given: Partial<Task> = {}): ReturnType<Operations[Name]> {
+  operate<Name extends keyof Operations>(
+    name: Name,
+    given: Partial<Task> = {},
+  ): ReturnType<Operations[Name]> {
     const { process, running } = this;
-    if (!process || !running) return Promise.reject(new Error(`${this.name} does not run`)) as never;
+    if (!process || !running)
+      return Promise.reject(new Error(`${this.name} does not run`)) as never;
     const task: Task = {
       ...{ actor: 'operator', reason: null, idempotent: null, path: {}, query: {}, body: {} },
-      ...{ requestId: `${this.name}-${++this.#requests}`, now: Math.floor(this.machine.wallAt(this.#world.now)) },
+      ...{
+        requestId: `${this.name}-${++this.#requests}`,
+        now: Math.floor(this.machine.wallAt(this.#world.now)),
+      },
       ...given,
     };
     const run = running.operations[name] as (task: Task) => ReturnType<Operations[Name]>;

@@ -21,4 +21,6 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS;
 
 /** The windows of the contract. */
-export const SCOPED: readonly Window[] = [{ name: 'minute', kind: 'fixed', limit: 20, span: MINUTE, scope: LOGIN }];
+export const SCOPED: readonly Window[] = [
+  { name: 'minute', kind: 'fixed', limit: 20, span: MINUTE, scope: LOGIN },
+];

@@ -57,13 +57,22 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const top = new Top(moment.clock);
   const peaks = new Peaks(moment.clock);
   const recorder = new Recorder(moment.clock, (minute) => stored?.mark(history.add(minute)));
-  const listeners = [health.observe, top.observe, peaks.observe, recorder.observe, ...webhooks.listeners, heard];
+  const listeners = [
+    health.observe,
+    top.observe,
+    peaks.observe,
+    recorder.observe,
+    ...webhooks.listeners,
+    heard,
+  ];
   const observe = moment.of(toAll(...listeners));
   const storage =
     config.redis === null
       ? openEmbedded(config.data, { clock, audit: config.audit, observe })
       : await openRedis(config.redis, { observe, audit: config.audit, folder: config.data });
-  stored = storeHistory(config.data, history, (error) => observe({ type: 'state.warning', warning: String(error) }));
+  stored = storeHistory(config.data, history, (error) =>
+    observe({ type: 'state.warning', warning: String(error) }),
+  );
   recorder.watch();
   let plans: Plans = { ...config.plans, scoped: SCOPED };
   const keyring = new Keyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
@@ -95,12 +104,24 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     missing: 0,
   });
   const peers = storage.join(
-    { name, answer: (query, argument) => (isQuery(query) ? answerOf(query, argument, sources, ask) : null) },
+    {
+      name,
+      answer: (query, argument) =>
+        isQuery(query) ? answerOf(query, argument, sources, ask) : null,
+    },
     (error) => observe({ type: 'bug', id: 'peers', error }),
   );
-  await webhooks.open({ config, gateway: name, records: storage, outbox: storage.outbox, clock }, observe);
+  await webhooks.open(
+    { config, gateway: name, records: storage, outbox: storage.outbox, clock },
+    observe,
+  );
   const context = {
-    ...{ keys: storage.keys, auditLog: storage.auditLog, banLog: storage.banLog, tokens: storage.tokens },
+    ...{
+      keys: storage.keys,
+      auditLog: storage.auditLog,
+      banLog: storage.banLog,
+      tokens: storage.tokens,
+    },
     ...{ lastKnown: storage.lastKnown, uses, clock },
     state: () => state,
     peers: () => peers,

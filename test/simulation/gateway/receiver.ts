@@ -30,7 +30,10 @@ export class Receiver {
   }
 
   /** As the global `fetch`. */
-  readonly fetch = (_url: string, init: { headers: Record<string, string>; body: string }): Promise<Response> => {
+  readonly fetch = (
+    _url: string,
+    init: { headers: Record<string, string>; body: string },
+  ): Promise<Response> => {
     const owner = this.#world.process;
     return new Promise((resolve, reject) => {
       this.#world.packet(USUAL_DELAY, owner, () => {

@@ -61,7 +61,9 @@ export interface TrafficParts {
 const CONTRACT = {
   windows: SCOPED,
   operations: Object.values(OPERATIONS),
-  match: (_method: string, path: string) => ({ operation: OPERATIONS[path.slice(1) as OperationName] }),
+  match: (_method: string, path: string) => ({
+    operation: OPERATIONS[path.slice(1) as OperationName],
+  }),
 } as unknown as Contract;
 
 /** The way of a request from its key to its admission, of the real stages; the backend is a pause. */
@@ -76,22 +78,41 @@ export class Traffic {
     this.#parts = parts;
     const { config, observe } = parts;
     const names = new FieldNames({ strip: [] });
-    this.#guard = createRequestGuard({ config: config.http, observe, report: () => [], names, beginSpan: null });
+    this.#guard = createRequestGuard({
+      config: config.http,
+      observe,
+      report: () => [],
+      names,
+      beginSpan: null,
+    });
     this.usePlans(config.plans);
   }
 
   /** As a reload builds another pipeline. */
   usePlans(plans: Plans): void {
     const { state, bans, observe, keyring, guard, clock, subjects } = this.#parts;
-    const anonymous = createAnonymous({ contract: CONTRACT, plan: plans.publicPlan ?? null, subjects });
-    this.#authenticate = createAuthenticate({ keyring, guard, clock, carriers: USUAL_CARRIERS, anonymous });
+    const anonymous = createAnonymous({
+      contract: CONTRACT,
+      plan: plans.publicPlan ?? null,
+      subjects,
+    });
+    this.#authenticate = createAuthenticate({
+      keyring,
+      guard,
+      clock,
+      carriers: USUAL_CARRIERS,
+      anonymous,
+    });
     const judge = createJudge({ bans, observe });
     const admit = createAdmit({ state, judge });
     this.#admit = createInFlight({ plans, flights: this.flights, state, judge, admit });
   }
 
   /** Calls `answered` once, unless the process ends before. */
-  async handle({ operation, secret, address, backend }: Request, answered: (answer: Answer) => void): Promise<void> {
+  async handle(
+    { operation, secret, address, backend }: Request,
+    answered: (answer: Answer) => void,
+  ): Promise<void> {
     const call = new SimulatedCall(`/${operation}`, address, secret);
     const exchange = this.#guard.open(call as unknown as Call);
     const refusal = await this.#pass(exchange, operation);

@@ -49,14 +49,17 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
     if (disturbances.between(from - span, until, ['clock']).length > 0) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
     if (disturbances.between(from - 1_000, until + 1_000, kinds).length > 0) return false;
-    return !changes.some(({ subject, at }) => at >= from && at <= until && (subject === null || subject === name));
+    return !changes.some(
+      ({ subject, at }) => at >= from && at <= until && (subject === null || subject === name),
+    );
   }
 
   return {
     name: 'charged is what was admitted',
     observe(fact) {
       if (fact.type === 'plans') changes.push({ subject: null, at: fact.at });
-      if (fact.type === 'change') changes.push({ subject: simulation.subjectOf(fact.change.key), at: fact.change.at });
+      if (fact.type === 'change')
+        changes.push({ subject: simulation.subjectOf(fact.change.key), at: fact.change.at });
       if (fact.type !== 'answer' || fact.answer.admission?.verdict !== 'admitted') return null;
       note(fact.answer);
       return null;

@@ -11,10 +11,12 @@ export const flights: MakeInvariant = ({ simulation }) => {
     },
     async check() {
       for (const gateway of simulation.gateways) {
-        if (gateway.open > 0) return `an answer to each request, not ${gateway.open} requests without one`;
+        if (gateway.open > 0)
+          return `an answer to each request, not ${gateway.open} requests without one`;
         for (const subject of subjects) {
           const count = gateway.running?.traffic.flights.of(subject) ?? 0;
-          if (count > 0) return `nothing in flight for ${subject} at ${gateway.name}, not ${count} requests`;
+          if (count > 0)
+            return `nothing in flight for ${subject} at ${gateway.name}, not ${count} requests`;
         }
       }
       return null;

@@ -29,7 +29,8 @@ export const incidents: MakeInvariant = ({ simulation }) => {
       if (endless.length > 0) return `an end of the outage of ${endless.join(', ')}`;
       const ups = simulation.receiver.of('state.up').length;
       const downs = simulation.receiver.of('state.down').length;
-      if (ups > ended || downs > begun) return `${begun} beginnings and ${ended} ends, not ${downs} and ${ups} events`;
+      if (ups > ended || downs > begun)
+        return `${begun} beginnings and ${ended} ends, not ${downs} and ${ups} events`;
       return null;
     },
   };

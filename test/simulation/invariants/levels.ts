@@ -28,10 +28,14 @@ export const levels: MakeInvariant = ({ simulation, disturbances }) => {
       if (!before || until <= before.until) return null;
       const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
       if (disturbances.between(before.at - LATE, fact.at, kinds).length > 0) return null;
-      const decayed = Math.floor(Math.max(0, at - before.until) / simulation.plans.escalation!.decay);
+      const decayed = Math.floor(
+        Math.max(0, at - before.until) / simulation.plans.escalation!.decay,
+      );
       // Strikes restart the decay.
       const least = Math.max(1, before.level + 1 - decayed);
-      return level >= least ? null : `a ban of level ${least} for ${subject}, not of level ${level}`;
+      return level >= least
+        ? null
+        : `a ban of level ${least} for ${subject}, not of level ${level}`;
     },
   };
 };

@@ -57,7 +57,9 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const losses = disturbances.between(from - LOST, until, ['loss']);
     const lost = losses.map((loss) => lostUnits(counter, loss.from));
     const alone = outages.length > 0 && !simulation.isEmbedded ? window.limit + gateways : 0;
-    const granted = counter.grants.filter(({ at }) => at >= from && at <= until).map(({ units }) => units);
+    const granted = counter.grants
+      .filter(({ at }) => at >= from && at <= until)
+      .map(({ units }) => units);
     return alone + [...lost, ...granted].reduce((sum, units) => sum + units, 0);
   }
 
@@ -75,18 +77,23 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const isFirst = !counter.seen.has(resetAt);
     counter.seen.add(resetAt);
     if (window.kind === 'sliding' || isFirst) counter.openings.push(charge);
-    counter.openings = counter.openings.filter((one) => one.decidedAt > decidedAt! - 2 * window.span);
+    counter.openings = counter.openings.filter(
+      (one) => one.decidedAt > decidedAt! - 2 * window.span,
+    );
     for (const opening of window.kind === 'sliding' ? [] : counter.openings) {
       if (decidedAt! >= opening.askedAt + span) continue;
       const fault = over(counter, window, opening.decidedAt - TOLERANCE, opening.askedAt + span);
       if (fault) return `${subject}: ${fault}`;
     }
-    const fault = window.kind === 'sliding' ? over(counter, window, decidedAt! - span, decidedAt!) : null;
+    const fault =
+      window.kind === 'sliding' ? over(counter, window, decidedAt! - span, decidedAt!) : null;
     return fault && `${subject}: ${fault}`;
   }
 
   function over(counter: Counter, window: Window, from: number, until: number): string | null {
-    const inside = counter.charges.filter(({ askedAt, decidedAt }) => askedAt >= from && decidedAt < until);
+    const inside = counter.charges.filter(
+      ({ askedAt, decidedAt }) => askedAt >= from && decidedAt < until,
+    );
     const used = sumOf(inside);
     if (used <= window.limit) return null;
     const most = window.limit + allowance(window, counter, from, until);
@@ -116,12 +123,14 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   function forgetBeforeJumps(now: number): void {
     const jumps = disturbances.between(checkedUntil, now, ['clock']);
     checkedUntil = now;
-    if (jumps.length > 0) for (const counter of counters.values()) clear(counter, counter.clearedAt);
+    if (jumps.length > 0)
+      for (const counter of counters.values()) clear(counter, counter.clearedAt);
   }
 
   function forget({ key: { id, account }, step, at }: OperatorChange): void {
     for (const [name, counter] of counters) {
-      if (!name.startsWith(`key:${id} `) && !name.startsWith(`account:shared:${account} `)) continue;
+      if (!name.startsWith(`key:${id} `) && !name.startsWith(`account:shared:${account} `))
+        continue;
       if (step.type === 'grant') counter.grants.push({ at, units: step.units });
       if (step.type === 'lift' || step.type === 'reset') clear(counter, at);
     }
@@ -134,4 +143,5 @@ function clear(counter: Counter, clearedAt: number): void {
   counter.openings = [];
 }
 
-const sumOf = (charges: readonly Charge[]): number => charges.reduce((sum, { units }) => sum + units, 0);
+const sumOf = (charges: readonly Charge[]): number =>
+  charges.reduce((sum, { units }) => sum + units, 0);

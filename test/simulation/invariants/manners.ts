@@ -20,7 +20,8 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
 
   function countRefusal({ subject, code, answeredAt, retryAfter }: Answer): string | null {
     const isConcurrency = code === 'too_many_in_flight';
-    if ((code !== 'rate_limit_exceeded' && !isConcurrency) || (isConcurrency && isKnown(3))) return null;
+    if ((code !== 'rate_limit_exceeded' && !isConcurrency) || (isConcurrency && isKnown(3)))
+      return null;
     const until = answeredAt + retryAfter! * 1_000;
     const now = refusals.get(subject!);
     const wait = now && answeredAt < now.until ? now : { since: answeredAt, count: 0, until };
@@ -41,7 +42,8 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   }
 
   const isDisturbed = (from: number, until: number) =>
-    disturbances.between(from - SECOND, until, ['outage', 'loss', 'clock', 'pause', 'messages']).length > 0;
+    disturbances.between(from - SECOND, until, ['outage', 'loss', 'clock', 'pause', 'messages'])
+      .length > 0;
 
   return {
     name: 'deaf clients are banned, and polite ones never',
@@ -58,7 +60,8 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type !== 'answer' || fact.answer.subject === null) return null;
       const { answer } = fact;
       if (answer.manner !== 'polite') isDeaf.add(answer.subject!);
-      const clients = workers.get(answer.subject!) ?? new Map<number, { count: number; at: number }>();
+      const clients =
+        workers.get(answer.subject!) ?? new Map<number, { count: number; at: number }>();
       workers.set(answer.subject!, clients);
       clients.set(answer.client, { count: answer.workers, at: answer.answeredAt });
       return answer.key === null ? null : countRefusal(answer);

@@ -14,7 +14,8 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
   function note({ step, key, at, error }: OperatorChange): void {
     if (step.type === 'revoke' && error === null) revoked.set(key.id, at);
     for (const { id } of step.type === 'revoke' ? [] : simulation.keysBeside(key)) {
-      if (step.type === 'ban' && error === null) bans.set(id, { since: at, until: at + step.length });
+      if (step.type === 'ban' && error === null)
+        bans.set(id, { since: at, until: at + step.length });
       // An interrupted change may have been made.
       if (step.type === 'lift' || (step.type === 'ban' && error !== null)) bans.delete(id);
     }
@@ -25,14 +26,17 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
     if (sentAt < at + EVERYWHERE) return true;
     const isLost = disturbances.between(at - 3 * SECOND, answeredAt, ['loss', 'clock']).length > 0;
     const kinds = ['outage', 'messages', 'pause'] as const;
-    return isLost || disturbances.between(sentAt - AFTER_OUTAGE, answeredAt, kinds, gateway).length > 0;
+    return (
+      isLost || disturbances.between(sentAt - AFTER_OUTAGE, answeredAt, kinds, gateway).length > 0
+    );
   }
 
   return {
     name: 'a confirmed change holds everywhere',
     observe(fact) {
       if (fact.type === 'change') note(fact.change);
-      if (fact.type !== 'answer' || fact.answer.status !== 200 || fact.answer.key === null) return null;
+      if (fact.type !== 'answer' || fact.answer.status !== 200 || fact.answer.key === null)
+        return null;
       const { answer } = fact;
       const revokedAt = revoked.get(answer.key!.id);
       if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt))

@@ -25,16 +25,21 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
 
   async function audited(): Promise<string | null> {
     const { world, gateways } = simulation;
-    const listed = await world.settle(gateways[0]!.operate('listAudit', { query: { limit: '1000' } }));
-    const entries = (listed.body as { entries: readonly { action: string; target: string }[] }).entries;
+    const listed = await world.settle(
+      gateways[0]!.operate('listAudit', { query: { limit: '1000' } }),
+    );
+    const entries = (listed.body as { entries: readonly { action: string; target: string }[] })
+      .entries;
     for (const [name, action] of Object.entries(ACTIONS)) {
       const confirmed = changes.filter(({ step, error }) => step.type === name && error === null);
       // A key is revoked once.
-      const made = name === 'revoke' ? new Set(confirmed.map(({ key }) => key.id)).size : confirmed.length;
+      const made =
+        name === 'revoke' ? new Set(confirmed.map(({ key }) => key.id)).size : confirmed.length;
       const tried = changes.filter(({ step }) => step.type === name).length;
       const found = entries.filter((entry) => entry.action === action).length;
       const isLost = disturbances.between(0, world.now, ['loss']).length > 0;
-      if ((found < made && !isLost) || found > tried) return `${made} entries of ${action}, not ${found}`;
+      if ((found < made && !isLost) || found > tried)
+        return `${made} entries of ${action}, not ${found}`;
     }
     return null;
   }
@@ -44,29 +49,40 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     const { world, gateways } = simulation;
     // The history is by the clocks of the gateways.
     if (disturbances.between(0, world.now, ['clock']).length > 0) return null;
-    if (disturbances.between(world.now - 2 * DAY, world.now, ['loss', 'pause']).length > 0) return null;
-    const { body } = await world.settle(gateways[0]!.operate('getHistory', { query: { since: '1d', step: '1h' } }));
+    if (disturbances.between(world.now - 2 * DAY, world.now, ['loss', 'pause']).length > 0)
+      return null;
+    const { body } = await world.settle(
+      gateways[0]!.operate('getHistory', { query: { since: '1d', step: '1h' } }),
+    );
     const shown = body as { steps: readonly { at: string; requests: number }[] };
     const since = Date.parse(shown.steps[0]?.at ?? '') || world.now;
     // The current minute is not in the history yet.
     const until = Math.floor(world.now / MINUTE) * MINUTE;
     const sent = answered.filter((at) => at >= since && at < until).length;
     const found = shown.steps.reduce((sum, { requests }) => sum + requests, 0);
-    return found === sent ? null : `${sent} requests in the history since ${shown.steps[0]?.at}, not ${found}`;
+    return found === sent
+      ? null
+      : `${sent} requests in the history since ${shown.steps[0]?.at}, not ${found}`;
   }
 
   /** `top` has all requests with keys since the time that it names, and some of its window before. */
   async function ranked(): Promise<string | null> {
     const { world, gateways } = simulation;
     if (disturbances.between(0, world.now, ['clock']).length > 0) return null;
-    const kinds = isKnown(8) ? (['loss', 'pause', 'outage', 'messages'] as const) : (['outage', 'messages'] as const);
+    const kinds = isKnown(8)
+      ? (['loss', 'pause', 'outage', 'messages'] as const)
+      : (['outage', 'messages'] as const);
     if (disturbances.between(world.now - HOUR, world.now, kinds).length > 0) return null;
-    const { body } = await world.settle(gateways[0]!.operate('getTop', { query: { window: 'hour' } }));
+    const { body } = await world.settle(
+      gateways[0]!.operate('getTop', { query: { window: 'hour' } }),
+    );
     const since = Date.parse(body.since ?? '') || world.now;
     const sent = named.filter((at) => at >= since).length;
     const most = named.filter((at) => at >= world.now - HOUR - SLICE).length;
     const isRight = body.total <= most && body.total >= sent - body.error;
-    return isRight ? null : `${sent} to ${most} requests in top since ${body.since}, not ${body.total}`;
+    return isRight
+      ? null
+      : `${sent} to ${most} requests in top since ${body.since}, not ${body.total}`;
   }
 
   async function notified(): Promise<string | null> {
@@ -78,7 +94,8 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     name: 'what is reported is what happened',
     observe(fact) {
       if (fact.type === 'change') changes.push(fact.change);
-      if (fact.type === 'answer' && fact.answer.status > 0) answered.push(fact.answer.answeredAt - CLIENT_DELAY);
+      if (fact.type === 'answer' && fact.answer.status > 0)
+        answered.push(fact.answer.answeredAt - CLIENT_DELAY);
       if (fact.type === 'answer' && fact.answer.key !== null && fact.answer.subject !== null)
         named.push(fact.answer.answeredAt);
       if (fact.type === 'event' && fact.event.type === 'ban.started') {

@@ -21,7 +21,9 @@ export const simulations: MakeInvariant = ({ simulation, disturbances }) => {
   function peakOf(key: string): number {
     const all = charges.get(key) ?? [];
     const sums = all.map(({ at }) =>
-      all.filter((one) => one.at >= at && one.at < at + MINUTE + TOLERANCE).reduce((sum, { units }) => sum + units, 0),
+      all
+        .filter((one) => one.at >= at && one.at < at + MINUTE + TOLERANCE)
+        .reduce((sum, { units }) => sum + units, 0),
     );
     return Math.max(0, ...sums);
   }
@@ -29,7 +31,8 @@ export const simulations: MakeInvariant = ({ simulation, disturbances }) => {
   return {
     name: 'a simulated plan shows the use of each window',
     observe(fact) {
-      if (fact.type !== 'answer' || fact.answer.key?.plan !== PLAN || fact.answer.status !== 200) return null;
+      if (fact.type !== 'answer' || fact.answer.key?.plan !== PLAN || fact.answer.status !== 200)
+        return null;
       const { key, decidedAt, operation } = fact.answer;
       const known = charges.get(key.id) ?? [];
       charges.set(key.id, known);
@@ -40,11 +43,15 @@ export const simulations: MakeInvariant = ({ simulation, disturbances }) => {
       const { world, gateways, plans } = simulation;
       // A window may hold requests whose answers were lost, and units of a clock that jumped.
       if (disturbances.between(0, world.now, ['clock', 'pause', 'loss']).length > 0) return null;
-      if (isKnown(7) && disturbances.between(world.now - DAY, world.now, ['outage']).length > 0) return null;
-      const shown = await world.settle(gateways[0]!.within(({ lastDay }) => lastDay(PLAN, withLimitOfOne(plans))));
+      if (isKnown(7) && disturbances.between(world.now - DAY, world.now, ['outage']).length > 0)
+        return null;
+      const shown = await world.settle(
+        gateways[0]!.within(({ lastDay }) => lastDay(PLAN, withLimitOfOne(plans))),
+      );
       for (const { key, windows } of shown?.subjects ?? []) {
         const peak = windows.find(({ window }) => window === 'minute')?.peak ?? 0;
-        if (key !== null && peak > peakOf(key)) return `a peak of ${peakOf(key)} for ${key}, not ${peak}`;
+        if (key !== null && peak > peakOf(key))
+          return `a peak of ${peakOf(key)} for ${key}, not ${peak}`;
       }
       return null;
     },

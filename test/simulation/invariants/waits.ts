@@ -12,7 +12,8 @@ export const waits: MakeInvariant = ({ simulation }) => {
 
   function longest({ admission, subject, code, key }: Answer): number {
     const { escalation } = simulation.plans;
-    if (code === 'key_banned') return Math.max(...escalation!.durations, banned.get(key?.id ?? '') ?? 0);
+    if (code === 'key_banned')
+      return Math.max(...escalation!.durations, banned.get(key?.id ?? '') ?? 0);
     if (code === 'too_many_failed_attempts') return simulation.failureWindow;
     if (admission === null || subject === null) return 1_000;
     const { span, kind } = admission.violated!;
@@ -24,12 +25,15 @@ export const waits: MakeInvariant = ({ simulation }) => {
     observe(fact) {
       if (fact.type === 'change' && fact.change.step.type === 'ban') {
         const { key, step } = fact.change;
-        for (const { id } of simulation.keysBeside(key)) banned.set(id, Math.max(step.length, banned.get(id) ?? 0));
+        for (const { id } of simulation.keysBeside(key))
+          banned.set(id, Math.max(step.length, banned.get(id) ?? 0));
       }
       if (fact.type !== 'answer' || fact.answer.retryAfter === null) return null;
       const most = Math.ceil(longest(fact.answer) / 1_000) + ROUNDING;
       const { retryAfter, code } = fact.answer;
-      return retryAfter <= most ? null : `a wait of at most ${most} s after ${code}, not ${retryAfter} s`;
+      return retryAfter <= most
+        ? null
+        : `a wait of at most ${most} s after ${code}, not ${retryAfter} s`;
     },
   };
 };

@@ -5,8 +5,10 @@ import type { Reply } from './scripts.ts';
 type Command = (data: RedisData, args: readonly string[]) => Reply;
 
 const textAt = (data: RedisData, key: string) => data.read(key, 'text')?.text ?? null;
-const fieldsAt = (data: RedisData, key: string) => data.read(key, 'hash')?.fields ?? new Map<string, string>();
-const scoresAt = (data: RedisData, key: string) => data.read(key, 'sorted')?.scores ?? new Map<string, number>();
+const fieldsAt = (data: RedisData, key: string) =>
+  data.read(key, 'hash')?.fields ?? new Map<string, string>();
+const scoresAt = (data: RedisData, key: string) =>
+  data.read(key, 'sorted')?.scores ?? new Map<string, number>();
 
 function set(data: RedisData, [key, text, ...options]: readonly string[]): Reply {
   const words = options.map((one) => one.toUpperCase());
@@ -17,12 +19,18 @@ function set(data: RedisData, [key, text, ...options]: readonly string[]): Reply
   return 'OK';
 }
 
-function range(data: RedisData, [key, from, to, scores]: readonly string[], isReversed: boolean): Reply {
+function range(
+  data: RedisData,
+  [key, from, to, scores]: readonly string[],
+  isReversed: boolean,
+): Reply {
   const all = byScore(scoresAt(data, key!));
   if (isReversed) all.reverse();
   const place = (text: string) => (Number(text) < 0 ? all.length + Number(text) : Number(text));
   const found = all.slice(Math.max(0, place(from!)), place(to!) + 1);
-  return scores === undefined ? found.map(([member]) => member) : found.flatMap(([member, at]) => [member, `${at}`]);
+  return scores === undefined
+    ? found.map(([member]) => member)
+    : found.flatMap(([member, at]) => [member, `${at}`]);
 }
 
 function rank(data: RedisData, [key, member]: readonly string[], isReversed: boolean): Reply {
@@ -60,8 +68,12 @@ export const READS: Readonly<Record<string, Command>> = {
   zrevrange: (data, args) => range(data, args, true),
   zrank: (data, args) => rank(data, args, false),
   zrevrank: (data, args) => rank(data, args, true),
-  zmscore: (data, [key, ...members]) => members.map((member) => scoresAt(data, key!).get(member)?.toString() ?? null),
-  zscan: (data, [key]) => ['0', byScore(scoresAt(data, key!)).flatMap(([member, score]) => [member, `${score}`])],
+  zmscore: (data, [key, ...members]) =>
+    members.map((member) => scoresAt(data, key!).get(member)?.toString() ?? null),
+  zscan: (data, [key]) => [
+    '0',
+    byScore(scoresAt(data, key!)).flatMap(([member, score]) => [member, `${score}`]),
+  ],
   zrangebylex: (data, [key, from, , , , limit]) =>
     [...scoresAt(data, key!).keys()]
       .sort()
@@ -82,7 +94,8 @@ export const WRITES: Readonly<Record<string, Command>> = {
   set,
   del: (data, keys) => keys.filter((key) => data.remove(key)).length,
   hset: (data, [key, field, text]) => Number(!data.change(key!, 'hash').fields.set(field!, text!)),
-  hdel: (data, [key, ...names]) => names.filter((name) => data.change(key!, 'hash').fields.delete(name)).length,
+  hdel: (data, [key, ...names]) =>
+    names.filter((name) => data.change(key!, 'hash').fields.delete(name)).length,
   hsetnx: (data, [key, field, text]) => {
     const { fields } = data.change(key!, 'hash');
     if (fields.has(field!)) return 0;
@@ -90,5 +103,6 @@ export const WRITES: Readonly<Record<string, Command>> = {
     return 1;
   },
   zadd: add,
-  zrem: (data, [key, ...members]) => members.filter((one) => data.change(key!, 'sorted').scores.delete(one)).length,
+  zrem: (data, [key, ...members]) =>
+    members.filter((one) => data.change(key!, 'sorted').scores.delete(one)).length,
 };

@@ -1,5 +1,12 @@
 import { type Admission, admit, look } from '../../../src/limits/admission.ts';
-import { ban, freeRefusals, levelAt, noteRefusal, strike, waitFor } from '../../../src/limits/ban-escalation.ts';
+import {
+  ban,
+  freeRefusals,
+  levelAt,
+  noteRefusal,
+  strike,
+  waitFor,
+} from '../../../src/limits/ban-escalation.ts';
 import {
   adoptWindows,
   correctTimes,
@@ -21,7 +28,11 @@ const MARGIN = 1_000;
 /** The counters to change; `save` stores them and sets their lifetime as rules/counters.lua does. */
 function open({ data }: ScriptCall, key: string, limits: Limits) {
   const stored = data.read(key, 'counters')?.counters;
-  const fresh: StoredCounters = { ...newCounters(limits.windows), marks: new Map(), hasCells: false };
+  const fresh: StoredCounters = {
+    ...newCounters(limits.windows),
+    marks: new Map(),
+    hasCells: false,
+  };
   // The stored counters stay as they are for a failover that loses this write.
   const counters = stored ? copyOfCounters(stored) : fresh;
   const isOpened = !counters.hasCells;
@@ -41,8 +52,10 @@ function windowsStaleAt({ windows, cells }: StoredCounters): number {
 function save(call: ScriptCall, key: string, opened: Opened, now: number, left = 0): void {
   const { data, mistakes } = call;
   const { counters, isOpened, staleBefore, strikesBefore } = opened;
-  const isReopened = windowsStaleAt(counters) > staleBefore && !mistakes.has('reopened window keeps its lifetime');
-  const isExtended = isOpened || isReopened || JSON.stringify(counters.strikeState) !== strikesBefore;
+  const isReopened =
+    windowsStaleAt(counters) > staleBefore && !mistakes.has('reopened window keeps its lifetime');
+  const isExtended =
+    isOpened || isReopened || JSON.stringify(counters.strikeState) !== strikesBefore;
   counters.hasCells = true;
   const lifetime = Math.max(staleAt(counters) - now, left, 0) + MARGIN;
   const known = data.has(key) ? data.leftOf(key) : 0;
@@ -54,10 +67,19 @@ function withLimits({ limits, args }: ScriptCall, at = 1): Limits {
 }
 
 /** For each window: remaining, reset. */
-const readingsOf = ({ readings }: Admission) => readings.flatMap(({ remaining, resetAt }) => [remaining, resetAt]);
+const readingsOf = ({ readings }: Admission) =>
+  readings.flatMap(({ remaining, resetAt }) => [remaining, resetAt]);
 
 function strikeFields({ windows }: Limits, admission: Admission): number[] {
-  const { violated, retryAt, strikes, freeRefusals: free, bannedUntil, banBegins, banLevel } = admission;
+  const {
+    violated,
+    retryAt,
+    strikes,
+    freeRefusals: free,
+    bannedUntil,
+    banBegins,
+    banLevel,
+  } = admission;
   const number = violated ? windows.findIndex((one) => isSameCounter(one, violated)) + 1 : 0;
   return [number, retryAt, strikes, free, bannedUntil, banBegins ? (banLevel ?? 0) : 0];
 }
@@ -83,7 +105,11 @@ const admitMany: Script = (call) => {
     all.set(key, { opened, limits });
     const admission = admit(opened.counters, limits, Number(units), now, scopes);
     if (admission.verdict !== 'admitted')
-      answer.push(VERDICTS[admission.verdict], ...readingsOf(admission), ...strikeFields(limits, admission));
+      answer.push(
+        VERDICTS[admission.verdict],
+        ...readingsOf(admission),
+        ...strikeFields(limits, admission),
+      );
     else if (opened.counters.strikeState)
       answer.push(ADMITTED_WITH_STRIKES, ...readingsOf(admission), admission.strikes);
     else answer.push(VERDICTS.admitted, ...readingsOf(admission));
@@ -92,7 +118,12 @@ const admitMany: Script = (call) => {
   return answer;
 };
 
-function lookAt(call: ScriptCall, limits: Limits, counters: StoredCounters, begun: Partial<Admission> = {}) {
+function lookAt(
+  call: ScriptCall,
+  limits: Limits,
+  counters: StoredCounters,
+  begun: Partial<Admission> = {},
+) {
   const admission = { ...look(counters, limits, call.now), ...begun };
   return [
     call.now,
@@ -125,7 +156,8 @@ const strikeOne: Script = (call) => {
   let begun = false;
   let free = 0;
   if (escalation && state && number === IN_FLIGHT) {
-    for (const at of times) if (state.bannedUntil <= at) begun = strike(state, escalation, null, at) === 'ban' || begun;
+    for (const at of times)
+      if (state.bannedUntil <= at) begun = strike(state, escalation, null, at) === 'ban' || begun;
   } else if (escalation && state) {
     const window = limits.windows[number - 1] ?? null;
     const counts = (at: number) => {
@@ -152,7 +184,8 @@ const banOne: Script = (call) => {
   adoptWindows(counters, limits.windows);
   correctTimes(counters, now);
   counters.strikeState ??= newStrikeState();
-  if (limits.escalation) counters.strikeState.level = levelAt(counters.strikeState, limits.escalation, now);
+  if (limits.escalation)
+    counters.strikeState.level = levelAt(counters.strikeState, limits.escalation, now);
   ban(counters.strikeState, limits.escalation, Number(args[4]), null, now);
   save(call, keys[0]!, opened, now);
   call.publish(args[5]!, args[6]!);
@@ -178,7 +211,12 @@ const resetOne: Script = (call) => {
     const left = call.data.leftOf(keys[0]!);
     const strikeState = counters.strikeState && structuredClone(counters.strikeState);
     if (strikeState) endWaits(strikeState);
-    const reset = { ...newCounters(counters.windows), strikeState, marks: counters.marks, hasCells: false };
+    const reset = {
+      ...newCounters(counters.windows),
+      strikeState,
+      marks: counters.marks,
+      hasCells: false,
+    };
     call.data.put(keys[0]!, { type: 'counters', counters: reset }, left);
   }
   call.publish(args[0]!, args[1]!);
@@ -206,7 +244,9 @@ const grantOne: Script = (call) => {
 
 /** Windows that the counters lack are added; newer windows continue to count. */
 function besides(counters: StoredCounters, limits: Limits): void {
-  const missing = limits.windows.filter((window) => !counters.windows.some((one) => isSameCounter(one, window)));
+  const missing = limits.windows.filter(
+    (window) => !counters.windows.some((one) => isSameCounter(one, window)),
+  );
   if (missing.length > 0) adoptWindows(counters, [...counters.windows, ...missing]);
 }
 
@@ -227,8 +267,10 @@ const chargeOne: Script = (call) => {
     const [units, begun] = [Number(args[9 + 2 * i]), Number(args[10 + 2 * i])];
     if (i < 0 || !(units > 0)) return;
     const { resetsAsWhole } = kindOf(window);
-    const starts = resetsAsWhole && meter.used(cells, at, window, now) === 0 ? Math.min(begun, now) : now;
-    if (!resetsAsWhole || now < starts + window.span) meter.charge(cells, at, window, units, starts);
+    const starts =
+      resetsAsWhole && meter.used(cells, at, window, now) === 0 ? Math.min(begun, now) : now;
+    if (!resetsAsWhole || now < starts + window.span)
+      meter.charge(cells, at, window, units, starts);
   });
   chargeBan(call, counters, limits);
   save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));
@@ -255,7 +297,10 @@ const levelOne: Script = (call) => {
   correctTimes(counters, now);
   const state = counters.strikeState;
   const until = state.bannedUntil > now ? state.bannedUntil : 0;
-  const answer: (number | string)[] = [until, limits.escalation ? levelAt(state, limits.escalation, now) : 0];
+  const answer: (number | string)[] = [
+    until,
+    limits.escalation ? levelAt(state, limits.escalation, now) : 0,
+  ];
   if (until === 0) return answer;
   answer.push(state.level, state.bannedSince);
   const { bannedFor } = state;

@@ -64,7 +64,8 @@ export class RedisData {
   /** Throws WRONGTYPE, as Redis. */
   read<T extends Value['type']>(key: string, type: T): OfType<T> | null {
     const value = this.#stored(key)?.value ?? null;
-    if (value !== null && value.type !== type) throw new Error('WRONGTYPE the key holds another kind of value');
+    if (value !== null && value.type !== type)
+      throw new Error('WRONGTYPE the key holds another kind of value');
     return value as OfType<T> | null;
   }
 

@@ -10,13 +10,20 @@ const READ_AT_ONCE = 50;
 
 const timeOf = (entry: string): number => (JSON.parse(entry) as { at: number }).at;
 
-function append({ data, args }: ScriptCall, [entries, dropped]: [string, string], keep: number, since: number) {
+function append(
+  { data, args }: ScriptCall,
+  [entries, dropped]: [string, string],
+  keep: number,
+  since: number,
+) {
   const { items } = data.change(entries, 'list');
   const now = timeOf(args[0]!);
   const over = Math.max(0, Math.min(items.length + 1 - keep, Number(args[1])));
   const times = items.slice(over, over + READ_AT_ONCE).map(timeOf);
   const firstYoung = times.findIndex((at) => at >= since && at <= now);
-  const lastOld = times.slice(0, firstYoung < 0 ? times.length : firstYoung).findLastIndex((at) => at < since);
+  const lastOld = times
+    .slice(0, firstYoung < 0 ? times.length : firstYoung)
+    .findLastIndex((at) => at < since);
   const first = over + lastOld + 1;
   const gone = Number(data.read(dropped, 'text')?.text ?? 0) + first;
   data.put(dropped, { type: 'text', text: String(gone) });
@@ -42,7 +49,12 @@ const entriesBetween: Script = ({ data, keys, args }) => {
   const newest = dropped + items.length;
   const first = Math.max(Number(args[0]), dropped + 1);
   const last = Math.min(Number(args[1]), newest);
-  return [dropped + 1, newest, first, ...items.slice(first - dropped - 1, Math.max(0, last - dropped))];
+  return [
+    dropped + 1,
+    newest,
+    first,
+    ...items.slice(first - dropped - 1, Math.max(0, last - dropped)),
+  ];
 };
 
 const announceOne: Script = ({ data, keys, args, now }) => {
@@ -84,7 +96,11 @@ const moveOne: Script = ({ data, keys, args }) => {
   return 1;
 };
 
-function forgetNames(data: RedisData, [names, queuedAt]: [string, string], old: readonly string[]): void {
+function forgetNames(
+  data: RedisData,
+  [names, queuedAt]: [string, string],
+  old: readonly string[],
+): void {
   for (const name of old) {
     data.change(names, 'sorted').scores.delete(name);
     data.change(queuedAt, 'hash').fields.delete(name);
@@ -113,7 +129,13 @@ function followClock(data: RedisData, due: string, lastResult: string, now: numb
 }
 
 /** Whether an event was queued before. After the clock was set back, its name is remembered as long as it was to be. */
-function isDuplicate(data: RedisData, [names, queuedAt]: [string, string], name: string, since: number, now: number) {
+function isDuplicate(
+  data: RedisData,
+  [names, queuedAt]: [string, string],
+  name: string,
+  since: number,
+  now: number,
+) {
   let at = Number(data.read(queuedAt, 'hash')?.fields.get(name) ?? -1);
   let expiry = data.read(names, 'sorted')?.scores.get(name) ?? -1;
   if (at > now) {
@@ -164,7 +186,11 @@ const enqueueMany: Script = (call) => {
   return dropped;
 };
 
-function removeJob(data: RedisData, [due, came, jobs]: [string, string, string], number: string): void {
+function removeJob(
+  data: RedisData,
+  [due, came, jobs]: [string, string, string],
+  number: string,
+): void {
   data.change(due, 'sorted').scores.delete(number);
   data.change(came, 'sorted').scores.delete(number);
   const { fields } = data.change(jobs, 'hash');
@@ -192,7 +218,14 @@ const takeOne: Script = (call) => {
 const settleOne: Script = (call) => {
   const { data, keys, args } = call;
   const [due, came, jobs, lastResult] = keys as [string, string, string, string];
-  const [what, number, ofCaller, , life, ...more] = args as [string, string, string, string, string, ...string[]];
+  const [what, number, ofCaller, , life, ...more] = args as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    ...string[],
+  ];
   const { now, offset } = timesOf(call, ofCaller);
   followClock(data, due, lastResult, now);
   const { fields } = data.change(lastResult, 'hash');
@@ -210,10 +243,12 @@ const settleOne: Script = (call) => {
     fields.set('lost', String(Number(fields.get('lost') ?? 0) + 1));
   } else {
     if (number !== '') removeJob(data, [due, came, jobs], number);
-    const later = fields.has('failing') || fields.has('late') ? byScore(data.change(due, 'sorted').scores) : [];
+    const later =
+      fields.has('failing') || fields.has('late') ? byScore(data.change(due, 'sorted').scores) : [];
     const moved = later.filter(([, at]) => at > Number(more[0]) + offset).slice(0, Number(more[1]));
     for (const [one] of moved) data.change(due, 'sorted').scores.set(one, now);
-    for (const name of ['failures', 'failing', 'error', 'paused', 'gone', 'late']) fields.delete(name);
+    for (const name of ['failures', 'failing', 'error', 'paused', 'gone', 'late'])
+      fields.delete(name);
     fields.set('delivered', String(now));
     if (moved.length === Number(more[1])) fields.set('late', '1');
   }
@@ -241,7 +276,12 @@ const usedOne: Script = ({ data, keys, args, now }) => {
 };
 
 const pageOne: Script = ({ data, keys, args }) => {
-  const [last, created, size, isReversed] = [args[0]!, Number(args[1]), Number(args[2]), args[3] === '1'];
+  const [last, created, size, isReversed] = [
+    args[0]!,
+    Number(args[1]),
+    Number(args[2]),
+    args[3] === '1',
+  ];
   const all = byScore(data.read(keys[0]!, 'sorted')?.scores ?? new Map());
   if (isReversed) all.reverse();
   const isAfter = ([id, at]: [string, number]) => {

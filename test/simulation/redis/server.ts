@@ -11,7 +11,10 @@ import { RECORD_SCRIPTS } from './record-scripts.ts';
 import type { Mistake, Reply, Script } from './scripts.ts';
 
 const SCRIPTS: ReadonlyMap<string, Script> = new Map(
-  Object.entries({ ...COUNTER_SCRIPTS, ...RECORD_SCRIPTS }).map(([file, script]) => [loadScript(file).sha, script]),
+  Object.entries({ ...COUNTER_SCRIPTS, ...RECORD_SCRIPTS }).map(([file, script]) => [
+    loadScript(file).sha,
+    script,
+  ]),
 );
 
 const INFO = 'redis_version:7.4.0\r\nmaxmemory_policy:noeviction\r\nloading:0\r\n';
@@ -45,7 +48,9 @@ export class RedisServer implements Service {
   accept(connection: ServerSide): void {
     const channels = new Set<string>();
     this.#connections.set(connection, channels);
-    const read = commandReader((words) => connection.write(Buffer.from(this.#answer(words, connection, channels))));
+    const read = commandReader((words) =>
+      connection.write(Buffer.from(this.#answer(words, connection, channels))),
+    );
     connection.onData = (data) => this.#world.deliver(this.process, () => read(data));
     connection.onClose = () => void this.#connections.delete(connection);
   }

@@ -52,8 +52,10 @@ export class Disk {
       if (isInFolder) files.truncateSync(file, synced);
       else files.rmSync(file);
     }
-    for (const [file, copy] of this.#removed) if (dirname(file) === folder) files.renameSync(copy, file);
-    for (const name of files.readdirSync(folder)) if (name.endsWith('.db')) this.#restore(join(folder, name));
+    for (const [file, copy] of this.#removed)
+      if (dirname(file) === folder) files.renameSync(copy, file);
+    for (const name of files.readdirSync(folder))
+      if (name.endsWith('.db')) this.#restore(join(folder, name));
     for (const known of [this.#written, this.#removed])
       for (const file of known.keys()) if (dirname(file) === folder) known.delete(file);
   }
@@ -64,12 +66,16 @@ export class Disk {
       of: promises,
       name,
       value: (path: unknown, ...args: unknown[]) =>
-        String(path).startsWith(this.#root) ? work(String(path), ...(args as never[])) : real[name]!(path, ...args),
+        String(path).startsWith(this.#root)
+          ? work(String(path), ...(args as never[]))
+          : real[name]!(path, ...args),
     });
     return [
       here('open', (path: string, flags: string, mode?: number) => this.#open(path, flags, mode)),
       here('rm', (path: string) => this.#after(USUAL_DELAY, () => this.#remove(path))),
-      here('rename', (from: string, to: string) => this.#after(USUAL_DELAY, () => files.renameSync(from, to))),
+      here('rename', (from: string, to: string) =>
+        this.#after(USUAL_DELAY, () => files.renameSync(from, to)),
+      ),
       here('writeFile', (path: string, text: string) =>
         this.#after(USUAL_DELAY, () => files.writeFileSync(path, text)),
       ),
@@ -120,7 +126,8 @@ export class Disk {
   }
 
   #syncFolder(folder: string): void {
-    for (const [file, written] of this.#written) if (dirname(file) === folder) written.isInFolder = true;
+    for (const [file, written] of this.#written)
+      if (dirname(file) === folder) written.isInFolder = true;
     for (const [file, copy] of this.#removed) {
       if (dirname(file) !== folder) continue;
       files.rmSync(copy);
@@ -147,7 +154,8 @@ export class Disk {
 
   #keep(database: string): void {
     for (const end of ['', '-wal']) {
-      if (files.existsSync(database + end)) files.copyFileSync(database + end, this.#durable(database, end));
+      if (files.existsSync(database + end))
+        files.copyFileSync(database + end, this.#durable(database, end));
     }
   }
 
@@ -170,7 +178,10 @@ function endingDatabases(world: World): Replaced[] {
     world.process?.whenEnded(() => db.isOpen && db.close());
   };
   return (['exec', 'prepare'] as const).map((name) => {
-    const real = DatabaseSync.prototype[name] as (this: DatabaseSync, ...args: unknown[]) => unknown;
+    const real = DatabaseSync.prototype[name] as (
+      this: DatabaseSync,
+      ...args: unknown[]
+    ) => unknown;
     const value = function (this: DatabaseSync, ...args: unknown[]) {
       own(this);
       return real.apply(this, args);

@@ -81,7 +81,8 @@ function timersOf(world: World) {
       new VirtualTimer(planAfter(lengthOf(wait)), () => work(...args), false),
     setInterval: (work: Callback, wait?: number, ...args: unknown[]) =>
       new VirtualTimer(planAfter(lengthOf(wait)), () => work(...args), true),
-    setImmediate: (work: Callback, ...args: unknown[]) => new VirtualTimer(planNow, () => work(...args), false),
+    setImmediate: (work: Callback, ...args: unknown[]) =>
+      new VirtualTimer(planNow, () => work(...args), false),
     clearTimeout: clear,
     clearInterval: clear,
     clearImmediate: clear,
@@ -105,7 +106,8 @@ function replacements(world: World): Replaced[] {
   };
   const pause = (wait?: number, value?: unknown) =>
     new Promise((resolve) => virtual.setTimeout(() => resolve(value), wait));
-  const nextTurn = (value?: unknown) => new Promise((resolve) => virtual.setImmediate(() => resolve(value)));
+  const nextTurn = (value?: unknown) =>
+    new Promise((resolve) => virtual.setImmediate(() => resolve(value)));
   const integer = (least: number, below?: number) =>
     below === undefined ? random.integer(0, least - 1) : random.integer(least, below - 1);
   const all = (of: object, values: object) =>
@@ -131,12 +133,18 @@ function replacements(world: World): Replaced[] {
 export function replaceGlobals(world: World, more: readonly Replaced[] = []): () => void {
   const before = [...replacements(world), ...more].map(({ of, name, value }) => {
     const descriptor = Object.getOwnPropertyDescriptor(of, name)!;
-    Object.defineProperty(of, name, { value, configurable: true, writable: true, enumerable: descriptor.enumerable! });
+    Object.defineProperty(of, name, {
+      value,
+      configurable: true,
+      writable: true,
+      enumerable: descriptor.enumerable!,
+    });
     return { of, name, descriptor };
   });
   syncBuiltinESMExports();
   return () => {
-    for (const { of, name, descriptor } of before.reverse()) Object.defineProperty(of, name, descriptor);
+    for (const { of, name, descriptor } of before.reverse())
+      Object.defineProperty(of, name, descriptor);
     syncBuiltinESMExports();
   };
 }

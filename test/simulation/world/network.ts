@@ -73,7 +73,9 @@ export class Network {
   readonly connect = (options: { readonly host: string }): VirtualSocket => {
     const client = this.#world.process!;
     const socket = new VirtualSocket(this.#world, this, client);
-    this.send(socket, 'to', null, () => this.#arrive(socket, this.#services.get(options.host) ?? null));
+    this.send(socket, 'to', null, () =>
+      this.#arrive(socket, this.#services.get(options.host) ?? null),
+    );
     return socket;
   };
 
@@ -87,7 +89,11 @@ export class Network {
 
   #path(machine: string, direction: Direction, kind: ConnectionKind): Path {
     const name = `${machine} ${direction} ${kind}`;
-    const path = this.#paths.get(name) ?? { delay: USUAL_DELAY, isCut: false, held: new Set<() => void>() };
+    const path = this.#paths.get(name) ?? {
+      delay: USUAL_DELAY,
+      isCut: false,
+      held: new Set<() => void>(),
+    };
     this.#paths.set(name, path);
     return path;
   }

@@ -157,7 +157,8 @@ export class World {
     let first: { kind: Kind; event: Planned } | null = null;
     for (const kind of KINDS) {
       const event = this.#queues[kind].peek();
-      if (event !== null && (first === null || isBefore(event, first.event))) first = { kind, event };
+      if (event !== null && (first === null || isBefore(event, first.event)))
+        first = { kind, event };
     }
     return first;
   }

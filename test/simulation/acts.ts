@@ -1,13 +1,16 @@
 import type { OperationName } from './gateway/operations.ts';
 import type { ConnectionKind, Direction } from './world/network.ts';
 
-/** What a run does, in plain values: a failing run is made smaller by leaving acts out. Times are milliseconds. */
+/**
+ * What a run does, in plain values: a failing run is made smaller by leaving acts out. Times are
+ * milliseconds.
+ */
 export type Act = { readonly at: number } & Step;
 
 /**
- * `gateway`: its place; `null`: each request goes to another one. `key`: its place among the keys; `null`: none.
- * `offset`: what a clock is ahead of the true time from now on; `jump`: what it jumps. `lag`: the last writes that a
- * replica lacked; 0: Redis is started again with all its data.
+ * `gateway`: its place; `null`: each request goes to another one. `key`: its place among the keys;
+ * `null`: none. `offset`: what a clock is ahead of the true time from now on; `jump`: what it
+ * jumps. `lag`: the last writes that a replica lacked; 0: Redis is started again with all its data.
  */
 export type Step =
   | {

@@ -52,7 +52,9 @@ export function send({
   });
 }
 
-/** A worker that waits exactly the Retry-After of its own last answer, until the true time `end`. */
+/**
+ * A worker that waits exactly the Retry-After of its own last answer, until the true time `end`.
+ */
 export async function polite(
   { world }: Simulation,
   behaviour: Behaviour,

@@ -24,11 +24,14 @@ export interface OperatorChange {
   readonly error: string | null;
 }
 
-/** Something that an invariant must allow for. Times are true; `until` is Infinity while it lasts. */
+/**
+ * Something that an invariant must allow for. Times are true; `until` is Infinity while it lasts.
+ */
 export interface Disturbance {
   /**
-   * `outage`: the gateway, or all, may lack Redis. `messages`: it may lack messages. `loss`: counters of the last
-   * `lost` milliseconds may be missing. `clock`: the clock that counts was changed. `pause`: the gateway did not run.
+   * `outage`: the gateway, or all, may lack Redis. `messages`: it may lack messages. `loss`:
+   * counters of the last `lost` milliseconds may be missing. `clock`: the clock that counts was
+   * changed. `pause`: the gateway did not run.
    */
   readonly kind: 'outage' | 'messages' | 'loss' | 'clock' | 'pause';
   /** `null`: all gateways. */
@@ -43,6 +46,7 @@ export type Fact =
   | { readonly type: 'answer'; readonly answer: Answer }
   | { readonly type: 'event'; readonly process: string; readonly at: number; readonly event: Event }
   | { readonly type: 'change'; readonly change: OperatorChange }
+  | { readonly type: 'client'; readonly manner: ClientStep['manner']; readonly key: Key }
   | { readonly type: 'plans'; readonly at: number };
 
 /** All disturbances of a run. */

@@ -19,6 +19,7 @@ const PLANS: readonly KeyPlan[] = [
   planOf('short', [{ name: '10s', kind: 'fixed', limit: 4, span: 10 * SECOND }, minute(15)]),
   planOf('shared', [minute(20)], { count: 'account' }),
   planOf('narrow', [minute(30)], { concurrency: 4 }),
+  planOf('wide', [minute(600)]),
 ];
 
 /** The plans of random runs. `factor`: of the limits per minute, for a changed plan. */
@@ -32,7 +33,9 @@ export function plansOfRuns(factor = 1): Plans {
   return { ...SHIPPED_PLANS, plans: new Map(changed.map((plan) => [plan.name, plan])) };
 }
 
-const KEYS = ['small', 'small', 'sliding', 'short', 'shared', 'shared', 'narrow'];
+const KEYS = ['small', 'small', 'sliding', 'short', 'shared', 'shared', 'narrow', 'wide'];
+/** The key that no one uses up. */
+const WIDE = KEYS.length - 1;
 /** Milliseconds of a stretch with acts. */
 const STRETCH = 40 * SECOND;
 /** Milliseconds after the beginning of a stretch, when all its faults are over. */
@@ -88,7 +91,10 @@ interface Choice {
 function clients(stretch: Stretch, manner: 'polite' | 'deaf', workers: number): Step {
   const { random } = stretch;
   return {
-    ...{ type: 'clients', manner, key: stretch.key, workers },
+    type: 'clients',
+    manner,
+    key: stretch.key,
+    workers,
     gateway: random.isOnce(3) ? stretch.gateway : null,
     operation: random.oneOf(['read', 'read', 'read', 'search', 'login'] as const),
     pause: random.oneOf([60, 250, 1_000, 3_000]) * workers,
@@ -131,7 +137,9 @@ const CHOICES: readonly Choice[] = [
   {
     weight: 4,
     make: (one) => ({
-      ...{ type: 'ban', gateway: one.gateway, key: one.key },
+      type: 'ban',
+      gateway: one.gateway,
+      key: one.key,
       length: one.random.oneOf(LENGTHS),
     }),
   },
@@ -149,7 +157,9 @@ const CHOICES: readonly Choice[] = [
   {
     weight: 2,
     make: (one) => ({
-      ...{ type: 'grant', gateway: one.gateway, key: one.key },
+      type: 'grant',
+      gateway: one.gateway,
+      key: one.key,
       units: one.random.integer(1, 8),
     }),
   },
@@ -158,14 +168,16 @@ const CHOICES: readonly Choice[] = [
     weight: 3,
     shows: [SET_BACK],
     make: (one) => ({
-      ...{ type: 'clock', machine: one.machine },
+      type: 'clock',
+      machine: one.machine,
       offset: one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR]),
     }),
   },
   {
     weight: 2,
     make: (one) => ({
-      ...{ type: 'ahead', machine: one.machine },
+      type: 'ahead',
+      machine: one.machine,
       jump: one.random.oneOf([500, 20 * SECOND, HOUR]),
     }),
   },
@@ -173,7 +185,8 @@ const CHOICES: readonly Choice[] = [
     weight: 2,
     shows: [SET_BACK],
     make: (one) => ({
-      ...{ type: 'drift', machine: one.machine },
+      type: 'drift',
+      machine: one.machine,
       drift: one.random.oneOf([0, 1e-4, -1e-4]),
     }),
   },
@@ -181,7 +194,9 @@ const CHOICES: readonly Choice[] = [
     weight: 7,
     only: 'redis',
     make: (one) => ({
-      ...{ type: 'cut', gateway: one.gateway, duration: outageLength(one.random) },
+      type: 'cut',
+      gateway: one.gateway,
+      duration: outageLength(one.random),
       directions: one.random.oneOf([['to', 'from'], ['to'], ['from']] as const),
       kinds: one.random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const),
     }),
@@ -190,7 +205,9 @@ const CHOICES: readonly Choice[] = [
     weight: 3,
     only: 'redis',
     make: (one) => ({
-      ...{ type: 'slow', gateway: one.gateway, delay: one.random.oneOf([10, 30, 60, 300]) },
+      type: 'slow',
+      gateway: one.gateway,
+      delay: one.random.oneOf([10, 30, 60, 300]),
       duration: outageLength(one.random),
     }),
   },
@@ -198,16 +215,15 @@ const CHOICES: readonly Choice[] = [
     weight: 4,
     only: 'redis',
     make: (one) => ({
-      ...{
-        type: 'redis ends',
-        duration: outageLength(one.random),
-        lag: one.random.oneOf([0, 0, 50, 1_000]),
-      },
+      type: 'redis ends',
+      duration: outageLength(one.random),
+      lag: one.random.oneOf([0, 0, 50, 1_000]),
     }),
   },
   ...(['redis hangs', 'redis is demoted'] as const).map(
     (type): Choice => ({
-      ...{ weight: 2, only: 'redis' },
+      weight: 2,
+      only: 'redis',
       make: (one) => ({ type, duration: outageLength(one.random) }),
     }),
   ),
@@ -265,7 +281,7 @@ function operatorStep(
 
 /** A change by an operator while another gateway is cut off. */
 function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1]) {
-  const { key } = one;
+  const key = WIDE;
   const gateway = Math.max(1, one.gateways) - 1;
   const duration = one.random.oneOf([3_000, 12_000]);
   const cut = {
@@ -276,7 +292,7 @@ function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1])
     kinds: ['requests', 'messages'],
   } as const;
   return [
-    [0, requests(key, gateway, 250, duration + 30 * SECOND)],
+    [3 * SECOND, requests(key, gateway, one.random.oneOf([400, 1_500]), duration + 30 * SECOND)],
     [4 * SECOND, cut],
     [4 * SECOND + duration / 2, operatorStep(one, types, key)],
   ] as const;
@@ -300,6 +316,13 @@ const COMBINATIONS: readonly Combination[] = [
       return [0, 3, 20].map(
         (minutes) => [minutes * MINUTE, requests(key, 0, 60, 12 * SECOND)] as const,
       );
+    },
+  },
+  {
+    // Windows of a minute end and open again, and counters expire in between.
+    make: (one) => {
+      const [key, gateway] = [one.random.integer(2, 6), one.gateway];
+      return [[0, requests(key, gateway, one.random.oneOf([250, 900]), 200 * SECOND)]];
     },
   },
   {

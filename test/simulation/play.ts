@@ -131,7 +131,7 @@ class Run {
   }
 
   #note(fact: Fact): void {
-    if (fact.type === 'plans') return;
+    if (fact.type === 'plans' || fact.type === 'client') return;
     if (fact.type === 'event') this.#last = { gateway: fact.process, text: fact.event.type };
     else if (fact.type === 'change')
       this.#last = { gateway: null, text: `${fact.change.step.type} by an operator` };
@@ -139,7 +139,8 @@ class Run {
       const { gateway, status, code, subject, retryAfter, client, admission } = fact.answer;
       this.answers++;
       const left = admission?.readings.map(({ remaining }) => remaining).join(' ') ?? '';
-      const text = `client ${client}: ${status} ${code ?? ''} ${subject ?? ''}, retry ${retryAfter}, left ${left}`;
+      const answered = `${status} ${code ?? ''} ${subject ?? ''}`;
+      const text = `client ${client}: ${answered}, retry ${retryAfter}, left ${left}`;
       this.#simulation.world.note(gateway, text);
       this.#last = { gateway, text };
     }

@@ -1,8 +1,12 @@
+import { AdminError } from '../../src/admin/admin-error.ts';
 import type { Task } from '../../src/admin/call.ts';
+import { Outage } from '../../src/errors/outage.ts';
+import { KeyError } from '../../src/keys/draft.ts';
+import { KeyConflict } from '../../src/keys/store.ts';
 import type { Act, Step, StepType } from './acts.ts';
 import { deaf, type Key, polite } from './clients.ts';
 import type { Disturbance, Disturbances, Fact } from './facts.ts';
-import type { Answered, Gateway } from './gateway/gateway.ts';
+import { type Answered, type Gateway, NOT_RUNNING } from './gateway/gateway.ts';
 import { plansOfRuns } from './plan.ts';
 import type { Simulation } from './simulation.ts';
 import type { ConnectionKind, Direction } from './world/network.ts';
@@ -38,9 +42,9 @@ export class Player {
     'redis ends': (step) => this.#disturbRedis(step),
     'redis hangs': (step) => this.#disturbRedis(step),
     'redis is demoted': (step) => this.#disturbRedis(step),
-    kill: (step) => this.#startAnew(step),
-    power: (step) => this.#startAnew(step),
-    restart: (step) => this.#startAnew(step),
+    kill: (step) => this.#startAgain(step),
+    power: (step) => this.#startAgain(step),
+    restart: (step) => this.#startAgain(step),
     stop: (step) => this.#pause(step),
     suspend: (step) => this.#pause(step),
     receiver: (step) => this.#closeReceiver(step),
@@ -91,6 +95,7 @@ export class Player {
         type: 'answer',
         answer: { ...answer, client, workers, manner, key, operation },
       });
+    if (key) this.#report({ type: 'client', manner, key });
     const end = world.now + duration;
     const address = `198.51.100.${client % 250}`;
     const behaviour = { key, operation, address, pause, backend, gateway: choose, answered };
@@ -124,6 +129,7 @@ export class Player {
     try {
       await operation(gateway, step, key);
     } catch (failure) {
+      if (!isExpected(failure)) world.fail(failure);
       error = (failure as Error).message;
     }
     world.note(gateway.name, `${step.type} of ${key.id}: ${error ?? 'confirmed'}`);
@@ -221,7 +227,7 @@ export class Player {
     });
   }
 
-  async #startAnew({
+  async #startAgain({
     type,
     gateway: place,
     duration,
@@ -278,7 +284,10 @@ function operation(gateway: Gateway, step: OperatorStep, { id }: Key): Promise<u
   const ofSubject = { path: { subject: id } } satisfies Partial<Task>;
   switch (step.type) {
     case 'ban':
-      return gateway.operate('addBan', { ...ofSubject, body: { duration: `${step.length}ms` } });
+      return gateway.operate('addBan', {
+        ...ofSubject,
+        body: { duration: `${step.length}ms`, reason: 'simulated' },
+      });
     case 'lift':
       return gateway.operate('liftBan', ofSubject);
     case 'reset':
@@ -289,3 +298,10 @@ function operation(gateway: Gateway, step: OperatorStep, { id }: Key): Promise<u
       return gateway.operate('revokeKey', ofKey);
   }
 }
+
+/** Errors that operators get: an outage, or the state of the key. */
+function isExpected(error: unknown): boolean {
+  return EXPECTED.some((kind) => error instanceof kind) || (error as Error).message === NOT_RUNNING;
+}
+
+const EXPECTED = [Outage, AdminError, KeyError, KeyConflict, AggregateError];

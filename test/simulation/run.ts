@@ -3,7 +3,7 @@ import { planOfSeed } from './plan.ts';
 import { play, storyOf } from './play.ts';
 import { shrink } from './shrink.ts';
 
-const USAGE = `node test/simulation/run.ts [--seed N] [--seeds COUNT] [--days N] [--trace] [--whole]
+const USAGE = `npm run test:simulation -- [--seed N] [--seeds COUNT] [--days N] [--trace] [--whole]
 
   --seed   the first seed (default 1)
   --seeds  how many seeds (default 1)
@@ -51,9 +51,8 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
 const seconds = Number(process.hrtime.bigint() - began) / 1e9;
 const { user, system } = process.cpuUsage();
 const cpu = (user + system) / 1e6;
-console.log(
-  `${values.seeds} runs of ${values.days} days: ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU`,
-);
+console.log(`${values.seeds} runs of ${values.days} days in ${seconds.toFixed(1)} s`);
+console.log(`${cpu.toFixed(1)} s of CPU`);
 console.log(`${events} events, ${answers} answers`);
 for (const [invariant, seeds] of failures)
   console.log(`${invariant}: ${seeds.length}, seeds ${seeds.join(' ')}`);

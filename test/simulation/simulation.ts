@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../../src/config/config.ts';
+import type { Config, RedisSettings } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { limitsOf, subjectOf } from '../../src/keys/subjects.ts';
 import type { Plans } from '../../src/limits/plans.ts';
@@ -20,18 +20,17 @@ import { World } from './world/world.ts';
 
 const net: Record<string, unknown> = createRequire(import.meta.url)('node:net');
 
-/** Memory, if the system has it: a run syncs nothing for real. */
-const TEMPORARY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-
 const REDIS = 'redis';
 const WEBHOOKS = {
   url: 'http://receiver.test/',
   secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
 };
 
-const SHIPPED = loadConfig({ env: { REDIS_URL: `redis://${REDIS}:6379/0` }, cwd: TEMPORARY });
+const SHIPPED = loadConfig({ env: { REDIS_URL: `redis://${REDIS}:6379/0` }, cwd: tmpdir() });
 
 export const SHIPPED_PLANS: Plans = SHIPPED.plans;
+
+export const REDIS_SETTINGS: RedisSettings = SHIPPED.redis!;
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -54,7 +53,7 @@ export class Simulation {
   readonly isEmbedded: boolean;
   /** Those that operators have created. */
   readonly keys: Key[] = [];
-  readonly #folder = mkdtempSync(join(TEMPORARY, 'storegate-simulation-'));
+  readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-simulation-'));
   readonly #restore: () => void;
   #plans: Plans;
 
@@ -69,7 +68,7 @@ export class Simulation {
     this.receiver = new Receiver(this.world);
     this.#plans = plans;
     this.#learn(plans);
-    const settings = this.isEmbedded ? null : { ...SHIPPED.redis!, ...redis };
+    const settings = this.isEmbedded ? null : { ...REDIS_SETTINGS, ...redis };
     this.gateways = Array.from({ length: Math.max(1, gateways) }, (_, i) => {
       const machine = new Machine(`g${i + 1}`, this.disk.folderOf(`g${i + 1}`));
       const config = () => this.#configOf(machine, settings);

@@ -77,7 +77,10 @@ describe('the world', () => {
 describe('the disk', () => {
   const LIMIT = 10;
 
-  /** Requests that a key has left after it sent `sent`, the machine failed, and the gateway started again. */
+  /**
+   * Requests that a key has left after it sent `sent`, the machine failed, and the gateway started
+   * again.
+   */
   async function leftAfter(fail: (simulation: Simulation) => void, wait: number): Promise<number> {
     return simulate(
       { seed: SEED, gateways: 0, plans: plansWith([windowOf(LIMIT, HOUR)]) },

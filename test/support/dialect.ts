@@ -31,6 +31,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/observe': 2,
   'test/papers.test.ts': 1,
   'test/run': 2,
+  'test/simulation': 3,
   'test/state': 68,
   'test/support': 7,
 };

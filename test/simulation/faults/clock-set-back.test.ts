@@ -136,4 +136,23 @@ describe('no client waits longer than its window after a clock was set back', ()
       });
     });
   }
+
+  faultTest(FAULT, 'by a Redis that gets the counts of an outage', async () => {
+    const plans = plansWith([windowOf(LIMIT)]);
+    await simulate({ seed: SEED, gateways: 1, plans }, async (simulation) => {
+      const { world, network, redis, gateways } = simulation;
+      const gateway = gateways[0]!;
+      const key = await testKey(simulation);
+      await one(simulation, gateway, key);
+      // No response teaches the gateway the new time before the outage.
+      redis.process.machine.setClock(world.now, -HOUR);
+      await world.pass(2 * MINUTE);
+      network.change('g1', { isCut: true });
+      await burst(simulation, gateway, key, LIMIT + 1);
+      network.change('g1', { isCut: false });
+      await world.pass(5_000);
+      const { retryAfter } = await one(simulation, gateway, key);
+      expect(retryAfter ?? 0).toBeLessThanOrEqual(MINUTE / 1_000 + 1);
+    });
+  });
 });

@@ -3,7 +3,9 @@ import { createKey } from '../clients.ts';
 import { simulate } from '../simulation.ts';
 import { one, SEED } from './support.ts';
 
-/** Several, so that the revocation comes at different moments between two updates of the freshness. */
+/**
+ * Several, so that the revocation comes at different moments between two updates of the freshness.
+ */
 const TRIES = 8;
 
 test('the key cache is never fresher than the last message that it has received', async () => {

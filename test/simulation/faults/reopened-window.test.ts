@@ -6,7 +6,10 @@ import { burst, plansWith, SEED, testKey, windowOf } from './support.ts';
 
 const LIMIT = 10;
 
-/** What one window admits that is opened again shortly before the counters of the last one expire in Redis. */
+/**
+ * What one window admits that is opened again shortly before the counters of the last one expire in
+ * Redis.
+ */
 async function admittedInReopened(mistake: Mistake | null): Promise<number> {
   return simulate(
     { seed: SEED, gateways: 1, plans: plansWith([windowOf(LIMIT)]) },

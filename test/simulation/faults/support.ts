@@ -61,7 +61,9 @@ export async function untilBanned(
   return null;
 }
 
-/** The most requests after the first refusal of one wait that a client can send before it is banned. */
+/**
+ * The most requests after the first refusal of one wait that a client can send before it is banned.
+ */
 export function refusalsToBan({ escalation }: Plans): number {
   const { strikes, workers = 0 } = escalation as {
     readonly strikes: number;

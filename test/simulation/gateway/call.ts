@@ -1,6 +1,9 @@
 import type { Call } from '../../../src/gateway/wire/call.ts';
 
-/** A request that did not come over a wire: the part of `ServerCall` that the stages before the backend use. */
+/**
+ * A request that did not come over a wire: the part of `ServerCall` that the stages before the
+ * backend use.
+ */
 export class SimulatedCall
   implements Pick<Call, 'method' | 'target' | 'minor' | 'framing' | 'fields' | 'peer'>
 {

@@ -19,9 +19,15 @@ export interface Answered extends Answer {
 
 const NOTHING = { status: 0, code: null, retryAfter: null, admission: null, subject: null };
 
+/** The message of a call to a gateway that is down. */
+export const NOT_RUNNING = 'the gateway does not run';
+
 type Operations = Running['operations'];
 
-/** A gateway on a machine, through all its processes: it is started, killed, stopped and started again. */
+/**
+ * A gateway on a machine, through all its processes: it is started, killed, stopped and started
+ * again.
+ */
 export class Gateway {
   readonly name: string;
   readonly machine: Machine;
@@ -71,7 +77,9 @@ export class Gateway {
     this.running = null;
   }
 
-  /** SIGSTOP, or with `isMachine` a suspended machine, whose monotonic clock does not run either. */
+  /**
+   * SIGSTOP, or with `isMachine` a suspended machine, whose monotonic clock does not run either.
+   */
   stop(): void {
     if (this.process) this.process.isStopped = true;
   }
@@ -128,14 +136,17 @@ export class Gateway {
     given: Partial<Task> = {},
   ): ReturnType<Operations[Name]> {
     const { process, running } = this;
-    if (!process || !running)
-      return Promise.reject(new Error(`${this.name} does not run`)) as never;
+    if (!process || !running) return Promise.reject(new Error(NOT_RUNNING)) as never;
+    const now = Math.floor(this.machine.wallAt(this.#world.now));
     const task: Task = {
-      ...{ actor: 'operator', reason: null, idempotent: null, path: {}, query: {}, body: {} },
-      ...{
-        requestId: `${this.name}-${++this.#requests}`,
-        now: Math.floor(this.machine.wallAt(this.#world.now)),
-      },
+      actor: 'operator',
+      reason: null,
+      idempotent: null,
+      path: {},
+      query: {},
+      body: {},
+      requestId: `${this.name}-${++this.#requests}`,
+      now,
       ...given,
     };
     const run = running.operations[name] as (task: Task) => ReturnType<Operations[Name]>;

@@ -44,8 +44,8 @@ export interface RunningParts {
 }
 
 /**
- * A gateway of one process, put together as run/ does, without listeners, contract and backends. Rejects if its state
- * cannot be opened.
+ * A gateway of one process, put together as run/ does, without listeners, contract and backends.
+ * Rejects if its state cannot be opened.
  */
 export async function openProcess({ name, config, heard, trueTime }: RunningParts) {
   const clock = Date.now;
@@ -116,13 +116,13 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     observe,
   );
   const context = {
-    ...{
-      keys: storage.keys,
-      auditLog: storage.auditLog,
-      banLog: storage.banLog,
-      tokens: storage.tokens,
-    },
-    ...{ lastKnown: storage.lastKnown, uses, clock },
+    keys: storage.keys,
+    auditLog: storage.auditLog,
+    banLog: storage.banLog,
+    tokens: storage.tokens,
+    lastKnown: storage.lastKnown,
+    uses,
+    clock,
     state: () => state,
     peers: () => peers,
     config: () => ({ ...config, plans }),
@@ -139,7 +139,14 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     ...trafficOperations(context),
   };
   return {
-    ...{ traffic, operations, observe, storage, keyring, peers, history, webhooks },
+    traffic,
+    operations,
+    observe,
+    storage,
+    keyring,
+    peers,
+    history,
+    webhooks,
     /** What `plans simulate` shows of the last day for windows of the plan `name`. */
     async lastDay(name: string, planned: Plans) {
       const records = (await Array.fromAsync(storage.keys.read())).flat();

@@ -66,7 +66,9 @@ const CONTRACT = {
   }),
 } as unknown as Contract;
 
-/** The way of a request from its key to its admission, of the real stages; the backend is a pause. */
+/**
+ * The way of a request from its key to its admission, of the real stages; the backend is a pause.
+ */
 export class Traffic {
   readonly flights = new Flights();
   readonly #parts: TrafficParts;

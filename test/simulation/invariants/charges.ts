@@ -4,6 +4,9 @@ import type { Answer } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
 
+/** Milliseconds around a fault in which a gateway may still count by itself. */
+const AFTER = 6_000;
+
 /** A window as its readings show it. */
 interface Group {
   readonly name: string;
@@ -15,7 +18,10 @@ interface Group {
   used: number;
 }
 
-/** What is admitted is charged once, and what is refused is free: the last reading of a window shows its admissions. */
+/**
+ * What is admitted is charged once, and what is refused is free: the last reading of a window shows
+ * its admissions.
+ */
 export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   const groups = new Map<string, Group>();
   /** True times of what changes counters besides requests. */
@@ -48,7 +54,7 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
     // A window that was open when a clock was set back began again.
     if (disturbances.between(from - span, until, ['clock']).length > 0) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
-    if (disturbances.between(from - 1_000, until + 1_000, kinds).length > 0) return false;
+    if (disturbances.between(from - AFTER, until + AFTER, kinds).length > 0) return false;
     return !changes.some(
       ({ subject, at }) => at >= from && at <= until && (subject === null || subject === name),
     );
@@ -61,7 +67,11 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type === 'change')
         changes.push({ subject: simulation.subjectOf(fact.change.key), at: fact.change.at });
       if (fact.type !== 'answer' || fact.answer.admission?.verdict !== 'admitted') return null;
-      note(fact.answer);
+      const { answer } = fact;
+      // A local decision reads its share, and is charged later.
+      if (answer.admission!.by === 'alone')
+        changes.push({ subject: answer.subject, at: answer.answeredAt });
+      else note(answer);
       return null;
     },
     async check() {

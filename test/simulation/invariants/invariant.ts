@@ -7,7 +7,10 @@ export interface RunView {
   readonly disturbances: Disturbances;
 }
 
-/** A promise, checked against what happened. Each function returns what was expected instead; `null`: nothing. */
+/**
+ * A promise, checked against what happened. Each function returns what was expected instead;
+ * `null`: nothing.
+ */
 export interface Invariant {
   readonly name: string;
   observe(fact: Fact): string | null;

@@ -10,7 +10,10 @@ interface Level {
 /** Milliseconds by which a ban of an outage may be reported later. */
 const LATE = 30_000;
 
-/** Ban levels fall only by decay or a lift: each automatic ban is one level above the last one that did not decay. */
+/**
+ * Ban levels fall only by decay or a lift: each automatic ban is one level above the last one that
+ * did not decay.
+ */
 export const levels: MakeInvariant = ({ simulation, disturbances }) => {
   const known = new Map<string, Level>();
 

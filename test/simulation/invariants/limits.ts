@@ -1,4 +1,5 @@
 import { SECOND } from '../../../src/common/time.ts';
+import type { Reading } from '../../../src/limits/admission.ts';
 import { windowId } from '../../../src/limits/kinds.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
@@ -11,28 +12,32 @@ const TOLERANCE = 20;
 /** What a clock may drift, and the counters that an embedded state may lose. */
 const DRIFT = 2e-4;
 const LOST = 1.5 * SECOND;
+/** Milliseconds after an outage in which a gateway may still count by itself. */
+const AFTER = 6 * SECOND;
 
 interface Charge {
   readonly askedAt: number;
   readonly decidedAt: number;
   readonly units: number;
-  readonly resetAt: number;
-  readonly gateway: string;
+}
+
+/** When a fixed window opened, at the earliest and at the latest. */
+interface Opening {
+  readonly earliest: number;
+  readonly latest: number;
 }
 
 interface Counter {
   charges: Charge[];
-  /** The charges that opened a window. */
-  openings: Charge[];
+  /** By the end of the window, on the clock of the state. */
+  readonly openings: Map<number, Opening>;
   grants: { readonly at: number; readonly units: number }[];
-  /** Windows by their end: those that were open before a clear do not open again. */
-  readonly seen: Set<number>;
   clearedAt: number;
 }
 
 /**
- * No window admits more than its limit within its span of true time. Where the state could not be asked, or lost
- * counters, the promised factor applies: docs/failure-modes.md.
+ * No window admits more than its limit within its span of true time. Where the state could not be
+ * asked, or lost counters, the promised factor applies: docs/failure-modes.md.
  */
 export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   const counters = new Map<string, Counter>();
@@ -41,9 +46,8 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const name = `${subject} ${windowId(window)}`;
     const counter = counters.get(name) ?? {
       charges: [],
-      openings: [],
+      openings: new Map<number, Opening>(),
       grants: [],
-      seen: new Set<number>(),
       clearedAt: 0,
     };
     counters.set(name, counter);
@@ -53,7 +57,7 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   /** What may be admitted besides the limit between two times. */
   function allowance(window: Window, counter: Counter, from: number, until: number): number {
     const gateways = simulation.gateways.length;
-    const outages = disturbances.between(from - LOST, until, ['outage', 'pause']);
+    const outages = disturbances.between(from - AFTER, until, ['outage', 'messages', 'pause']);
     const losses = disturbances.between(from - LOST, until, ['loss']);
     const lost = losses.map((loss) => lostUnits(counter, loss.from));
     const alone = outages.length > 0 && !simulation.isEmbedded ? window.limit + gateways : 0;
@@ -66,28 +70,22 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   const lostUnits = ({ charges }: Counter, at: number) =>
     sumOf(charges.filter(({ decidedAt }) => decidedAt <= at + LOST && decidedAt > at - 2 * LOST));
 
-  function judge(answer: Answer, window: Window, resetAt: number): string | null {
-    const { subject, sentAt, decidedAt, gateway, operation } = answer;
+  function judge(answer: Answer, { window, resetAt }: Reading): string | null {
+    const { subject, sentAt: askedAt, decidedAt, operation, admission } = answer;
     const counter = counterOf(subject!, window);
-    const units = OPERATIONS[operation].cost;
-    const charge: Charge = { askedAt: sentAt, decidedAt: decidedAt!, units, resetAt, gateway };
-    if (charge.decidedAt <= counter.clearedAt) return null;
-    counter.charges.push(charge);
+    if (decidedAt <= counter.clearedAt) return null;
+    counter.charges.push({ askedAt, decidedAt, units: OPERATIONS[operation].cost });
     const span = window.span * (1 - DRIFT) - TOLERANCE;
-    const isFirst = !counter.seen.has(resetAt);
-    counter.seen.add(resetAt);
-    if (window.kind === 'sliding' || isFirst) counter.openings.push(charge);
-    counter.openings = counter.openings.filter(
-      (one) => one.decidedAt > decidedAt! - 2 * window.span,
-    );
-    for (const opening of window.kind === 'sliding' ? [] : counter.openings) {
-      if (decidedAt! >= opening.askedAt + span) continue;
-      const fault = over(counter, window, opening.decidedAt - TOLERANCE, opening.askedAt + span);
-      if (fault) return `${subject}: ${fault}`;
+    if (window.kind === 'sliding') return over(counter, window, decidedAt - span, decidedAt);
+    const age = window.span - (resetAt - admission!.now);
+    counter.openings.set(resetAt, { earliest: askedAt - age, latest: decidedAt - age });
+    for (const [end, { earliest, latest }] of counter.openings) {
+      if (latest < decidedAt - 2 * window.span) counter.openings.delete(end);
+      if (decidedAt >= earliest + span) continue;
+      const fault = over(counter, window, latest - TOLERANCE, earliest + span);
+      if (fault) return fault;
     }
-    const fault =
-      window.kind === 'sliding' ? over(counter, window, decidedAt! - span, decidedAt!) : null;
-    return fault && `${subject}: ${fault}`;
+    return null;
   }
 
   function over(counter: Counter, window: Window, from: number, until: number): string | null {
@@ -98,7 +96,8 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     if (used <= window.limit) return null;
     const most = window.limit + allowance(window, counter, from, until);
     if (used <= most) return null;
-    return `at most ${most} units admitted per ${window.name}${window.scope ?? ''} (${window.kind}), not ${used}`;
+    const { name, kind, scope = 'all' } = window;
+    return `at most ${most} units per ${name} (${kind}, ${scope}), not ${used}`;
   }
 
   return {
@@ -108,12 +107,12 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type !== 'answer' || fact.answer.status !== 200) return null;
       const { answer } = fact;
       if (answer.admission === null || answer.admission.verdict !== 'admitted') return null;
-      forgetBeforeJumps(answer.decidedAt!);
+      forgetBeforeJumps(answer.decidedAt);
       const { scopes } = OPERATIONS[answer.operation];
-      for (const { window, resetAt } of answer.admission.readings) {
-        if (!countsIn(window, scopes)) continue;
-        const fault = judge(answer, window, resetAt);
-        if (fault) return fault;
+      for (const reading of answer.admission.readings) {
+        if (!countsIn(reading.window, scopes)) continue;
+        const fault = judge(answer, reading);
+        if (fault) return `${answer.subject}: ${fault}`;
       }
       return null;
     },
@@ -140,7 +139,7 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
 function clear(counter: Counter, clearedAt: number): void {
   counter.clearedAt = clearedAt;
   counter.charges = [];
-  counter.openings = [];
+  counter.openings.clear();
 }
 
 const sumOf = (charges: readonly Charge[]): number =>

@@ -4,29 +4,50 @@ import { refusalsToBan } from '../faults/support.ts';
 import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Refusals that a deaf client may get besides the documented number: those in flight, and strikes sent in batches. */
+/**
+ * Refusals that a deaf client may get besides the documented number: those in flight, and strikes
+ * sent in batches.
+ */
 const BESIDES = 60;
 
+interface Wait {
+  readonly since: number;
+  until: number;
+  count: number;
+}
+
 /**
- * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned; a deaf one is, at the latest after the
- * documented number of refusals during one wait.
+ * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned; a
+ * deaf one is, at the latest after the documented number of refusals during one wait.
  */
 export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   /** Subjects that a client uses which does not wait. */
   const isDeaf = new Set<string>();
   /** Workers by subject and client, and when one last got a response. */
   const workers = new Map<string, Map<number, { readonly count: number; readonly at: number }>>();
-  const refusals = new Map<string, { since: number; count: number; until: number }>();
+  /** The waits of a subject, by limit. */
+  const refusals = new Map<string, Map<string, Wait>>();
 
-  function countRefusal({ subject, code, answeredAt, retryAfter }: Answer): string | null {
+  function waitFor({ subject, gateway, code, answeredAt, retryAfter, admission }: Answer): Wait {
+    const isConcurrency = code === 'too_many_in_flight';
+    const limit = isConcurrency ? `in flight at ${gateway}` : (admission!.violated!.scope ?? '');
+    const waits = refusals.get(subject!) ?? new Map<string, Wait>();
+    refusals.set(subject!, waits);
+    const until = answeredAt + retryAfter! * 1_000;
+    const known = waits.get(limit);
+    const wait = known && answeredAt < known.until ? known : { since: answeredAt, count: 0, until };
+    wait.until = Math.min(wait.until, until);
+    waits.set(limit, wait);
+    return wait;
+  }
+
+  function countRefusal(answer: Answer): string | null {
+    const { subject, code, answeredAt } = answer;
     const isConcurrency = code === 'too_many_in_flight';
     if ((code !== 'rate_limit_exceeded' && !isConcurrency) || (isConcurrency && isKnown(3)))
       return null;
-    const until = answeredAt + retryAfter! * 1_000;
-    const now = refusals.get(subject!);
-    const wait = now && answeredAt < now.until ? now : { since: answeredAt, count: 0, until };
+    const wait = waitFor(answer);
     wait.count++;
-    refusals.set(subject!, wait);
     const most = refusalsToBan(simulation.plans) + BESIDES;
     const { window } = simulation.plans.escalation!;
     const isFast = answeredAt - wait.since < window;
@@ -50,6 +71,8 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
     observe(fact) {
       if (fact.type === 'change') refusals.delete(simulation.subjectOf(fact.change.key));
       if (fact.type === 'plans') refusals.clear();
+      if (fact.type === 'client' && fact.manner === 'deaf')
+        isDeaf.add(simulation.subjectOf(fact.key));
       if (fact.type === 'event' && fact.event.type === 'ban.started') {
         const { subject, until } = fact.event.ban;
         refusals.delete(subject);
@@ -59,7 +82,6 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
       }
       if (fact.type !== 'answer' || fact.answer.subject === null) return null;
       const { answer } = fact;
-      if (answer.manner !== 'polite') isDeaf.add(answer.subject!);
       const clients =
         workers.get(answer.subject!) ?? new Map<number, { count: number; at: number }>();
       workers.set(answer.subject!, clients);

@@ -6,7 +6,10 @@ import type { MakeInvariant } from './invariant.ts';
 const EVERYWHERE = SECOND;
 const AFTER_OUTAGE = 2 * SECOND;
 
-/** A confirmed revocation or ban holds everywhere after a second, or two seconds after an outage ended. */
+/**
+ * A confirmed revocation or ban holds everywhere after a second, or two seconds after an outage
+ * ended.
+ */
 export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
   const revoked = new Map<string, number>();
   const bans = new Map<string, { readonly since: number; readonly until: number }>();
@@ -40,10 +43,10 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
       const { answer } = fact;
       const revokedAt = revoked.get(answer.key!.id);
       if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt))
-        return `key ${answer.key!.id} refused, because it was revoked ${seconds(answer.sentAt - revokedAt)} before`;
+        return `a refusal: the key was revoked ${seconds(answer.sentAt - revokedAt)} before`;
       const ban = bans.get(answer.key!.id);
       if (ban && answer.answeredAt < ban.until - SECOND && !mayNotKnow(answer, ban.since))
-        return `key ${answer.key!.id} refused, because an operator banned it ${seconds(answer.sentAt - ban.since)} before`;
+        return `a refusal: an operator banned the key ${seconds(answer.sentAt - ban.since)} before`;
       return null;
     },
   };

@@ -72,7 +72,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     const kinds = isKnown(8)
       ? (['loss', 'pause', 'outage', 'messages'] as const)
       : (['outage', 'messages'] as const);
-    if (disturbances.between(world.now - HOUR, world.now, kinds).length > 0) return null;
+    if (disturbances.between(world.now - 2 * HOUR, world.now, kinds).length > 0) return null;
     const { body } = await world.settle(
       gateways[0]!.operate('getTop', { query: { window: 'hour' } }),
     );

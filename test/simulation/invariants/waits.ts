@@ -6,7 +6,10 @@ const ROUNDING = 2;
 /** A unit of a sliding window counts for a twentieth longer. */
 const SLOT = 1.05;
 
-/** Nobody is told to wait longer than the span of a window, or the length of a ban, whatever clocks do. */
+/**
+ * No client has to wait longer than the span of a window, or the length of a ban, whatever clocks
+ * do.
+ */
 export const waits: MakeInvariant = ({ simulation }) => {
   const banned = new Map<string, number>();
 
@@ -21,7 +24,7 @@ export const waits: MakeInvariant = ({ simulation }) => {
   }
 
   return {
-    name: 'nobody waits longer than the window or the ban',
+    name: 'no client waits longer than the window or the ban',
     observe(fact) {
       if (fact.type === 'change' && fact.change.step.type === 'ban') {
         const { key, step } = fact.change;

@@ -25,7 +25,9 @@ import type { Script, ScriptCall } from './scripts.ts';
 /** As MARGIN in rules/counters.lua. */
 const MARGIN = 1_000;
 
-/** The counters to change; `save` stores them and sets their lifetime as rules/counters.lua does. */
+/**
+ * The counters to change; `save` stores them and sets their lifetime as rules/counters.lua does.
+ */
 function open({ data }: ScriptCall, key: string, limits: Limits) {
   const stored = data.read(key, 'counters')?.counters;
   const fresh: StoredCounters = {
@@ -154,10 +156,14 @@ const strikeOne: Script = (call) => {
   if (escalation && number === IN_FLIGHT) counters.strikeState ??= newStrikeState();
   const state = counters.strikeState;
   let begun = false;
+  let isNoted = false;
   let free = 0;
   if (escalation && state && number === IN_FLIGHT) {
-    for (const at of times)
-      if (state.bannedUntil <= at) begun = strike(state, escalation, null, at) === 'ban' || begun;
+    for (const at of times) {
+      if (state.bannedUntil > at) continue;
+      begun = strike(state, escalation, null, at) === 'ban' || begun;
+      isNoted = true;
+    }
   } else if (escalation && state) {
     const window = limits.windows[number - 1] ?? null;
     const counts = (at: number) => {
@@ -167,10 +173,12 @@ const strikeOne: Script = (call) => {
     if (counts(times[0]!)) waitFor(state, window).refusals += Number(args[5]) - times.length;
     for (const at of times.filter(counts)) {
       begun = noteRefusal(state, escalation, window, NEVER, at) === 'ban' || begun;
+      isNoted = true;
     }
     free = begun ? 0 : freeRefusals(state, escalation, window, now);
   }
-  if (call.data.has(keys[0]!) || number === IN_FLIGHT) save(call, keys[0]!, opened, now);
+  // Otherwise these limits may be outdated.
+  if (isNoted) save(call, keys[0]!, opened, now);
   const level = state?.level ?? 0;
   const result = { freeRefusals: free, ...(begun && { banBegins: true, banLevel: level }) };
   return lookAt(call, limits, counters, result);
@@ -309,15 +317,23 @@ const levelOne: Script = (call) => {
   return bannedFor.scope === undefined ? answer : [...answer, bannedFor.scope];
 };
 
+/** Tests of the twin give the time in the first argument, as those of the scripts do. */
+function timed(script: Script): Script {
+  return (call) => {
+    const [given] = call.args;
+    return script(given === '' ? call : { ...call, now: Number(given) });
+  };
+}
+
 /** By file name. */
 export const COUNTER_SCRIPTS: Readonly<Record<string, Script>> = {
-  'admit-n.lua': admitMany,
-  'look-1.lua': lookOne,
-  'strike-1.lua': strikeOne,
-  'ban-1.lua': banOne,
+  'admit-n.lua': timed(admitMany),
+  'look-1.lua': timed(lookOne),
+  'strike-1.lua': timed(strikeOne),
+  'ban-1.lua': timed(banOne),
   'lift-1.lua': liftOne,
   'reset-1.lua': resetOne,
-  'grant-1.lua': grantOne,
-  'charge-1.lua': chargeOne,
-  'level-1.lua': levelOne,
+  'grant-1.lua': timed(grantOne),
+  'charge-1.lua': timed(chargeOne),
+  'level-1.lua': timed(levelOne),
 };

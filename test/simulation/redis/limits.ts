@@ -4,8 +4,8 @@ import { packLimits } from '../../../src/state/redis/packing.ts';
 const NONE: Limits = { windows: [], escalation: null };
 
 /**
- * Finds limits by their packed form, which the twin of Redis receives. So the twin knows nothing about that form, and
- * equal limits of several gateways are one object.
+ * Finds limits by their packed form, which the twin of Redis receives. So the twin knows nothing
+ * about that form, and equal limits of several gateways are one object.
  */
 export class KnownLimits {
   readonly #byText = new Map<string, Limits>([[nameOf(['', '[]', '']), NONE]]);

@@ -15,15 +15,18 @@ const SYNC_DELAY = 2;
 /** Beside the folder of a machine: what a loss of power brings back. */
 const DURABLE = 'durable';
 
-/** A file that was created or removed since its folder was synced, or written since it was synced. */
+/**
+ * A file that was created or removed since its folder was synced, or written since it was synced.
+ */
 interface Written {
   synced: number;
   isInFolder: boolean;
 }
 
 /**
- * The disks of all machines: a folder of real files, whose asynchronous operations take virtual time. It knows what was
- * synced. Databases are real SQLite files; of a database with a sync of its log, a loss of power keeps that moment.
+ * The disks of all machines: a folder of real files, whose asynchronous operations take virtual
+ * time. It knows what was synced. Databases are real SQLite files; of a database with a sync of its
+ * log, a loss of power keeps that moment.
  */
 export class Disk {
   readonly #world: World;
@@ -169,7 +172,10 @@ export class Disk {
   }
 }
 
-/** Connections of SQLite end with their process, with their locks. A class of `node:sqlite` cannot be replaced. */
+/**
+ * Connections of SQLite end with their process, with their locks. A class of `node:sqlite` cannot
+ * be replaced.
+ */
 function endingDatabases(world: World): Replaced[] {
   const owned = new WeakSet<DatabaseSync>();
   const own = (db: DatabaseSync) => {

@@ -4,7 +4,8 @@ import type { Planned } from './queue.ts';
 import type { World } from './world.ts';
 
 const require = createRequire(import.meta.url);
-// The CommonJS objects of builtins can be changed; `syncBuiltinESMExports` shows the change to importing modules.
+// The CommonJS objects of builtins can be changed; `syncBuiltinESMExports` shows the change to
+// importing modules.
 const promises: Record<string, unknown> = require('node:timers/promises');
 const timers: Record<string, unknown> = require('node:timers');
 const crypto: Record<string, unknown> = require('node:crypto');
@@ -127,8 +128,8 @@ function replacements(world: World): Replaced[] {
 }
 
 /**
- * Replaces time and chance for all modules of this process, and `more`. Returns the function that restores them.
- * `more`: properties of CommonJS builtins.
+ * Replaces time and chance for all modules of this process, and `more`. Returns the function that
+ * restores them. `more`: properties of CommonJS builtins.
  */
 export function replaceGlobals(world: World, more: readonly Replaced[] = []): () => void {
   const before = [...replacements(world), ...more].map(({ of, name, value }) => {

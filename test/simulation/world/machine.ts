@@ -1,8 +1,13 @@
-/** A machine with a wall clock of its own, which outlives the processes on it. Times are milliseconds. */
+/**
+ * A machine with a wall clock of its own, which outlives the processes on it. Times are
+ * milliseconds.
+ */
 export class Machine {
   readonly name: string;
   readonly folder: string;
-  /** What the wall clock was ahead of the true time at `#since`, and what it gains in a millisecond. */
+  /**
+   * What the wall clock was ahead of the true time at `#since`, and what it gains in a millisecond.
+   */
   #offset = 0;
   #drift = 0;
   #since = 0;

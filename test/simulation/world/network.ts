@@ -41,7 +41,10 @@ const KINDS: readonly ConnectionKind[] = ['requests', 'messages'];
 /** Milliseconds one way. */
 const USUAL_DELAY = 0.2;
 
-/** Connections of processes to services, which delay and lose packets per machine, direction and kind. */
+/**
+ * Connections of processes to services, which delay and lose packets per machine, direction and
+ * kind.
+ */
 export class Network {
   readonly #world: World;
   readonly #paths = new Map<string, Path>();
@@ -79,7 +82,10 @@ export class Network {
     return socket;
   };
 
-  /** Delivers `work` to `owner` over the path. Packets keep their order because equal times keep theirs. */
+  /**
+   * Delivers `work` to `owner` over the path. Packets keep their order because equal times keep
+   * theirs.
+   */
   send(socket: VirtualSocket, direction: Direction, owner: Process | null, work: () => void): void {
     const path = this.#path(socket.client.machine.name, direction, socket.kind);
     const go = () => this.#world.packet(socket.orderly(direction, path.delay), owner, work);

@@ -32,7 +32,8 @@ export class Random {
 
   uuid(): `${string}-${string}-${string}-${string}-${string}` {
     const hex = this.bytes(16).toString('hex');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    const [a, b, c, d, e] = [0, 8, 12, 16, 20].map((at, i, all) => hex.slice(at, all[i + 1]));
+    return `${a!}-${b!}-${c!}-${d!}-${e!}`;
   }
 
   #next(): number {

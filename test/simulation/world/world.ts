@@ -19,9 +19,10 @@ type Kind = (typeof KINDS)[number];
 const MOST_AT_ONCE = 200_000;
 
 /**
- * Virtual time: events of three kinds in one order. Acts are what clients, operators and faults do; packets are
- * everything under way between processes, disks and Redis; timers are those of the processes. A stretch without acts
- * is skipped: all clocks jump, and each timer that is due fires once, late, as after a pause of all machines.
+ * Virtual time: events of three kinds in one order. Acts are what clients, operators and faults do;
+ * packets are everything under way between processes, disks and Redis; timers are those of the
+ * processes. A stretch without acts is skipped: all clocks jump, and each timer that is due fires
+ * once, late, as after a pause of all machines.
  */
 export class World {
   readonly random: Random;
@@ -106,7 +107,10 @@ export class World {
     this.#failures.push(error);
   }
 
-  /** Runs until the true time `end`. Rejects with the first error that the code of a process let escape. */
+  /**
+   * Runs until the true time `end`. Rejects with the first error that the code of a process let
+   * escape.
+   */
   async run(end: number): Promise<void> {
     let atOnce = 0;
     for (;;) {

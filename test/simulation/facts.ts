@@ -47,6 +47,7 @@ export type Fact =
   | { readonly type: 'event'; readonly process: string; readonly at: number; readonly event: Event }
   | { readonly type: 'change'; readonly change: OperatorChange }
   | { readonly type: 'client'; readonly manner: ClientStep['manner']; readonly key: Key }
+  | { readonly type: 'attempt'; readonly step: OperatorChange['step'] }
   | { readonly type: 'plans'; readonly at: number };
 
 /** All disturbances of a run. */

@@ -131,7 +131,7 @@ class Run {
   }
 
   #note(fact: Fact): void {
-    if (fact.type === 'plans' || fact.type === 'client') return;
+    if (fact.type === 'plans' || fact.type === 'client' || fact.type === 'attempt') return;
     if (fact.type === 'event') this.#last = { gateway: fact.process, text: fact.event.type };
     else if (fact.type === 'change')
       this.#last = { gateway: null, text: `${fact.change.step.type} by an operator` };

@@ -125,6 +125,8 @@ export class Player {
     const gateway = this.#gateway(step.gateway);
     const key = keys[step.key]!;
     const sentAt = world.now;
+    // A process that is killed confirms nothing, and may have made the change.
+    this.#report({ type: 'attempt', step });
     let error: string | null = null;
     try {
       await operation(gateway, step, key);

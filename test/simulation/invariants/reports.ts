@@ -18,6 +18,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** The audit log, history and webhooks report what happened. */
 export const reports: MakeInvariant = ({ simulation, disturbances }) => {
   const changes: OperatorChange[] = [];
+  const attempts: OperatorChange['step'][] = [];
   const answered: number[] = [];
   /** Of keys that were found. */
   const named: number[] = [];
@@ -35,7 +36,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
       // A key is revoked once.
       const made =
         name === 'revoke' ? new Set(confirmed.map(({ key }) => key.id)).size : confirmed.length;
-      const tried = changes.filter(({ step }) => step.type === name).length;
+      const tried = attempts.filter(({ type }) => type === name).length;
       const found = entries.filter((entry) => entry.action === action).length;
       const isLost = disturbances.between(0, world.now, ['loss']).length > 0;
       if ((found < made && !isLost) || found > tried)
@@ -94,6 +95,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     name: 'what is reported is what happened',
     observe(fact) {
       if (fact.type === 'change') changes.push(fact.change);
+      if (fact.type === 'attempt') attempts.push(fact.step);
       if (fact.type === 'answer' && fact.answer.status > 0)
         answered.push(fact.answer.answeredAt - CLIENT_DELAY);
       if (fact.type === 'answer' && fact.answer.key !== null && fact.answer.subject !== null)

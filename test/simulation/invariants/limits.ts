@@ -31,7 +31,7 @@ interface Counter {
   charges: Charge[];
   /** By the end of the window, on the clock of the state. */
   readonly openings: Map<number, Opening>;
-  grants: { readonly at: number; readonly units: number }[];
+  readonly name: string;
   clearedAt: number;
 }
 
@@ -41,13 +41,15 @@ interface Counter {
  */
 export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   const counters = new Map<string, Counter>();
+  /** A grant may be confirmed before the first response that shows its counter. */
+  const grants: OperatorChange[] = [];
   let checkedUntil = 0;
   const counterOf = (subject: string, window: Window) => {
     const name = `${subject} ${windowId(window)}`;
     const counter = counters.get(name) ?? {
       charges: [],
       openings: new Map<number, Opening>(),
-      grants: [],
+      name,
       clearedAt: 0,
     };
     counters.set(name, counter);
@@ -61,9 +63,9 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const losses = disturbances.between(from - LOST, until, ['loss']);
     const lost = losses.map((loss) => lostUnits(counter, loss.from));
     const alone = outages.length > 0 && !simulation.isEmbedded ? window.limit + gateways : 0;
-    const granted = counter.grants
-      .filter(({ at }) => at >= from && at <= until)
-      .map(({ units }) => units);
+    const granted = grants
+      .filter((grant) => grant.at >= from && grant.at <= until && concerns(grant, counter))
+      .map(({ step }) => (step.type === 'grant' ? step.units : 0));
     return alone + [...lost, ...granted].reduce((sum, units) => sum + units, 0);
   }
 
@@ -126,15 +128,17 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
       for (const counter of counters.values()) clear(counter, counter.clearedAt);
   }
 
-  function forget({ key: { id, account }, step, at }: OperatorChange): void {
-    for (const [name, counter] of counters) {
-      if (!name.startsWith(`key:${id} `) && !name.startsWith(`account:shared:${account} `))
-        continue;
-      if (step.type === 'grant') counter.grants.push({ at, units: step.units });
-      if (step.type === 'lift' || step.type === 'reset') clear(counter, at);
-    }
+  function forget(change: OperatorChange): void {
+    const { step, at } = change;
+    if (step.type === 'grant') grants.push(change);
+    if (step.type !== 'lift' && step.type !== 'reset') return;
+    for (const counter of counters.values()) if (concerns(change, counter)) clear(counter, at);
   }
 };
+
+function concerns({ key: { id, account } }: OperatorChange, { name }: Counter): boolean {
+  return name.startsWith(`key:${id} `) || name.startsWith(`account:shared:${account} `);
+}
 
 function clear(counter: Counter, clearedAt: number): void {
   counter.clearedAt = clearedAt;

@@ -33,7 +33,7 @@ faultTest(
       const end = world.now + MINUTE;
       const behaviour = {
         key,
-        pause: 20,
+        pause: 50,
         backend: 2 * MINUTE,
         gateway: () => gateways[0]!,
         answered,

@@ -1,3 +1,4 @@
+import { HOUR } from '../../../src/common/time.ts';
 import { windowId } from '../../../src/limits/kinds.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
 import type { Answer } from '../facts.ts';
@@ -22,6 +23,9 @@ interface Group {
  * What is admitted is charged once, and what is refused is free: the last reading of a window shows
  * its admissions.
  */
+/** Milliseconds: from an hour fast to an hour slow. */
+const LONGEST_JUMP = 2 * HOUR;
+
 export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   const groups = new Map<string, Group>();
   /** True times of what changes counters besides requests. */
@@ -51,8 +55,8 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   }
 
   function isCalm({ name, span, from, until }: Group): boolean {
-    // A window that was open when a clock was set back began again.
-    if (disturbances.between(from - span, until, ['clock']).length > 0) return false;
+    // A window that lies in the future after a clock was set back begins again when it is next used.
+    if (disturbances.between(from - span - LONGEST_JUMP, until, ['clock']).length > 0) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
     if (disturbances.between(from - AFTER, until + AFTER, kinds).length > 0) return false;
     return !changes.some(

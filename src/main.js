@@ -32,15 +32,17 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   });
 }
 
-// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway continues
-// without its output.
+// `storegate config | head` closes the pipe early, and a disk may be full. A command then has nothing more to print,
+// and a gateway continues.
 const unread = new AbortController();
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (stream === process.stdout) unread.abort();
-  });
-}
+process.stdout.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+  unread.abort();
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exitCode = 1;
+});
+// No output remains that could have the error.
+process.stderr.on('error', () => {});
 
 /** @param {string} question */
 async function ask(question) {
@@ -57,7 +59,7 @@ async function ask(question) {
   }
 }
 
-process.exitCode = await run(process.argv.slice(2), {
+const exitCode = await run(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   out: (line) => process.stdout.write(line),
@@ -74,6 +76,7 @@ process.exitCode = await run(process.argv.slice(2), {
     return () => void process.off('SIGHUP', listener);
   },
 });
+process.exitCode ||= exitCode;
 
 /** @param {string} version @param {string} other */
 function isOlder(version, other) {

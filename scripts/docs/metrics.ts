@@ -58,7 +58,8 @@ export function typeOf(row: MetricRow): string {
 }
 
 export function labelsOf(row: MetricRow): readonly string[] {
-  return 'labelNames' in row ? row.labelNames : 'type' in row ? ['upstream', 'store'] : [];
+  if (row.kind === 'store') return ['upstream', 'store'];
+  return row.kind === 'gauge' ? [] : row.labelNames;
 }
 
 function alertRow({ alert, for: lasting, labels, annotations }: Alert): string {

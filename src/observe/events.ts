@@ -21,6 +21,8 @@ interface Events {
   'webhook.recovered': { endpoint: string; failures: number };
   /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
   'ban_log.dropped': { count: number };
+  /** Lines missing from the log at this place: `duration` after the first write that failed, it works again. */
+  'log.dropped': { count: number; duration: number; reason: string };
   'reload.done': { reason: string; changed: readonly string[]; needRestart: readonly string[] };
   'reload.failed': { reason: string; problems: readonly string[] };
   /** Digests, comparable with those of other gateways. */

@@ -61,6 +61,7 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),
+    'log.dropped': ({ count, duration, reason }) => warn({ count, duration, reason }),
     'reload.done': ({ reason, changed, needRestart }) => info({ reason, changed, needRestart }),
     'reload.failed': ({ reason, problems }) => error({ reason, problems }),
     'configuration.applied': silent,

@@ -1,27 +1,25 @@
-import sonicBoom from 'sonic-boom';
 import { maskSecrets } from '../common/secret-mask.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from './events.ts';
+import { LogOutput, openStandardOutput } from './log-output.ts';
 import { createLogTable } from './log-table.ts';
 import { prettyLine } from './pretty.ts';
 import { RepeatedRefusals } from './repeated-refusals.ts';
 
 export interface Log {
   readonly observe: Observe;
+  /** Lines that could not be written, since the start. */
+  readonly droppedLines: number;
   close(): void;
 }
 
-interface Destination {
+interface Destination extends Partial<Pick<LogOutput, 'flush' | 'close' | 'droppedLines'>> {
   write(line: string): void;
   readonly isTTY?: boolean;
-  flush?(): void;
-  close?(): void;
 }
 
 /** Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not mix. */
 const BUFFERED = { alone: 16_384, worker: 2_048 };
-/** Milliseconds that the line of a request waits for more. */
-const LONGEST_WAIT = 10;
 
 /** The numbers that tools for JSON logs know. */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
@@ -29,9 +27,10 @@ const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60,
 /** Lines name keys by id; text that looks like a key is masked. `destination`: by default standard output. */
 export function createLog(
   { level, requests, format }: Config['log'],
-  { destination = process.stdout, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
+  { destination, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
 ): Log {
-  const target = targetOf(format, destination, worker);
+  const target = destination ?? standardOutput();
+  const shape = shapeOf(format, (destination ?? process.stdout).isTTY === true);
   const least = LEVELS[level];
   const table = createLogTable();
   const hasRequests = requests && LEVELS.info >= least;
@@ -46,7 +45,8 @@ export function createLog(
     const counted = count === undefined ? '' : `,"count":${count}`;
     const text = `{"level":${LEVELS[line.level]},"time":"${timeNow()}"${ofWorker}${fields && ','}${fields}${counted}`;
     // A row or an error message may hold a key by mistake.
-    target.write(maskSecrets(`${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`));
+    const whole = maskSecrets(`${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`);
+    target.write(shape(whole));
     if (event.type !== 'request') target.flush?.();
   }
 
@@ -55,8 +55,16 @@ export function createLog(
     else if (hasRequests) refusals.take(event);
   }
 
+  function standardOutput(): LogOutput {
+    const most = worker === undefined ? BUFFERED.alone : BUFFERED.worker;
+    return new LogOutput(openStandardOutput(), most, (gap) => write({ type: 'log.dropped', ...gap }));
+  }
+
   return {
     observe,
+    get droppedLines() {
+      return target.droppedLines ?? 0;
+    },
     close() {
       refusals.close();
       target.close?.();
@@ -64,48 +72,10 @@ export function createLog(
   };
 }
 
-function targetOf(format: Config['log']['format'], destination: Destination, worker: number | undefined): Destination {
-  const isTerminal = destination.isTTY === true;
-  if (format === 'pretty' || (format === 'auto' && isTerminal)) {
-    const colour = isTerminal && !process.env.NO_COLOR;
-    return { write: (line) => void destination.write(prettyLine(line, colour)) };
-  }
-  if (destination !== process.stdout) return destination;
-  return bufferedOutput(worker === undefined ? BUFFERED.alone : BUFFERED.worker);
-}
-
-/** Standard output. A process that is killed loses the last lines of requests. */
-function bufferedOutput(most: number): Destination {
-  const output = new sonicBoom.SonicBoom({ fd: 1, sync: true });
-  let isOpen = true;
-  let pending = '';
-  let timer: NodeJS.Timeout | null = null;
-
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (isOpen && pending !== '') output.write(pending);
-    pending = '';
-  }
-
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    // The gateway continues without its log.
-    if (error.code !== 'EPIPE') throw error;
-    isOpen = false;
-  });
-  process.on('exit', flush);
-  return {
-    write(line) {
-      pending += line;
-      if (pending.length >= most) flush();
-      else timer ??= setTimeout(flush, LONGEST_WAIT).unref();
-    },
-    flush,
-    close() {
-      flush();
-      process.off('exit', flush);
-    },
-  };
+function shapeOf(format: Config['log']['format'], isTerminal: boolean): (line: string) => string {
+  if (format === 'json' || (format === 'auto' && !isTerminal)) return (line) => line;
+  const colour = isTerminal && !process.env.NO_COLOR;
+  return (line) => prettyLine(line, colour);
 }
 
 /** Cached per millisecond, because formatting is costly. */

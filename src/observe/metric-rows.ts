@@ -35,13 +35,16 @@ export type PrimaryGauges = Reads<'workers'>;
 /** `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`, `reloadSuccess`: 1 or 0. */
 export type OperatingGauges = Reads<'exempted' | 'certificateEnd' | 'ready' | 'reloadSuccess' | 'reloadTime'>;
 
+/** Lines since the start of the process. */
+export type LogGauges = Reads<'droppedLines'>;
+
 /** Seconds. */
 export type KeyCacheGauges = Reads<'keyCacheAge'>;
 
 /** `webhooksOldest`, `webhooksFailing`: seconds. */
 export type WebhookGauges = Reads<'webhooksWaiting' | 'webhooksOldest' | 'webhooksFailing'>;
 
-type OptionalGauges = OperatingGauges & KeyCacheGauges & WebhookGauges;
+type OptionalGauges = OperatingGauges & LogGauges & KeyCacheGauges & WebhookGauges;
 
 /** Of a process that handles requests, or of the primary of several. */
 export type Gauges = (RequestGauges | PrimaryGauges) & Partial<OptionalGauges>;
@@ -88,6 +91,7 @@ export interface EventRow<
 
 export interface GaugeRow extends Row {
   readonly kind: 'gauge';
+  readonly type: 'counter' | 'gauge';
   readonly reads: GaugeName;
 }
 
@@ -122,7 +126,13 @@ export const everyEvent = (
 export const histogram = rowsOf<[seconds: number]>('histogram');
 export const info = rowsOf('info');
 
-export const gauge = (name: string, reads: GaugeName, help: string): GaugeRow => ({ kind: 'gauge', name, reads, help });
+const readRowsOf =
+  (type: GaugeRow['type']) =>
+  (name: string, reads: GaugeName, help: string): GaugeRow => ({ kind: 'gauge', type, name, reads, help });
+
+export const gauge = readRowsOf('gauge');
+/** A count that something else keeps. */
+export const readCounter = readRowsOf('counter');
 
 export const ofStores = (
   name: string,

@@ -1,5 +1,5 @@
 import { readVersion } from '../common/version.ts';
-import { counter, everyEvent, gauge, histogram, info, type MetricRow, ofStores } from './metric-rows.ts';
+import { counter, everyEvent, gauge, histogram, info, type MetricRow, ofStores, readCounter } from './metric-rows.ts';
 
 /** A nearby Redis answers in less than a millisecond. */
 const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -83,6 +83,11 @@ export const METRICS: readonly MetricRow[] = [
       for (let i = 0; i < count; i++) add(result);
     },
   }),
+  readCounter(
+    'storegate_log_lines_dropped_total',
+    'droppedLines',
+    'Log lines dropped because standard output did not take them.',
+  ),
   gauge(
     'storegate_config_last_reload_successful',
     'reloadSuccess',

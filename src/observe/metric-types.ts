@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 import type { Exemplar } from './exposition.ts';
-import type { EventRow, LabelNames, LabelValue, Row, StoreReading, StoreRow } from './metric-rows.ts';
+import type { EventRow, GaugeRow, LabelNames, LabelValue, Row, StoreReading, StoreRow } from './metric-rows.ts';
 
 type Labelled = Pick<EventRow, 'name' | 'help' | 'labelNames'>;
 
@@ -89,8 +89,8 @@ export function infoGauge(registry: Registry, row: Labelled, initially: readonly
   };
 }
 
-export function readGauge(registry: Registry, row: Row, read: () => number): void {
-  register(registry, row, 'gauge', () => [{ labels: {}, value: read() }]);
+export function readGauge(registry: Registry, row: GaugeRow, read: () => number): void {
+  register(registry, row, row.type, () => [{ labels: {}, value: read() }]);
 }
 
 export function readStores(registry: Registry, row: StoreRow, stores: () => readonly StoreReading[]): void {

@@ -100,7 +100,9 @@ export async function openListeners(
   const listeners = {
     log,
     health: new ProcessHealth(),
-    metrics: createMetrics(gauges, stores, { exemplars: tracesEndpointOf(config.tracing) !== null }),
+    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, stores, {
+      exemplars: tracesEndpointOf(config.tracing) !== null,
+    }),
     recent: new RecentRequests(config.explain, { worker }),
     top: new Top(moment.clock),
     peaks: new Peaks(moment.clock),

@@ -15,7 +15,7 @@ test('every listener of a process receives the events of a request', async () =>
     config: loadConfig({ env: {}, cwd: import.meta.dirname }),
     worker: 2,
     clock: Date.now,
-    log: { observe: (event: Event) => void logged.push(event), close: () => {} },
+    log: { observe: (event: Event) => void logged.push(event), droppedLines: 3, close: () => {} },
     minute: () => {},
     others: [(event: Event) => void others.push(event)],
   };
@@ -31,6 +31,7 @@ test('every listener of a process receives the events of a request', async () =>
   expect(others[0]).toBe(request);
   expect(health.ofState.stateTime).toBe(1);
   expect(await metrics.text()).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 1');
+  expect(await metrics.text()).toContain('storegate_log_lines_dropped_total 3');
   expect(recent.explain('r1')).not.toBeNull();
   expect(top.counts('minute', 'requests').summary.total).toBe(1);
   expect(peaks.counts('free', []).costliest).toBe(1);

@@ -33,7 +33,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'http1/shared-reads.ts receive',
   'keys/keyring.ts this.#lookForImported',
   'main.js process.off',
-  'observe/log.ts destination.write',
   'openapi/media/xml/tree.ts this.#open.pop',
   'openapi/schema/evaluated.ts one',
   'run/operating.ts reloader.reload',

@@ -17,6 +17,8 @@ interface Surroundings {
   readonly ownGroup?: boolean;
   readonly onTerminal?: boolean;
   readonly main?: string;
+  /** A descriptor; by default `out` has the output. */
+  readonly stdout?: number;
 }
 
 /** Shared by all processes, so that each finds code compiled earlier: compiling is half of a command's time. */
@@ -34,21 +36,21 @@ const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
  */
 export function storegate(
   args: readonly string[],
-  { cwd, env = {}, ownGroup = false, onTerminal = false, main = MAIN }: Surroundings,
+  { cwd, env = {}, ownGroup = false, onTerminal = false, main = MAIN, stdout }: Surroundings,
 ): Running {
   const options = ['--disable-warning=ExperimentalWarning', ROOM, ...(onTerminal ? [ON_TERMINAL] : [])];
   const child = spawn(process.execPath, [...options, main, ...args], {
     cwd,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, STOREGATE_HOST: '127.0.0.1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     detached: ownGroup,
   });
   let out = '';
   let err = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     out += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     err += chunk;
   });
   return { child, out: () => out, err: () => err, exit: once(child, 'close').then(([code]) => code as number | null) };

@@ -14,6 +14,7 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
   const own = createMetrics({
     workers: () => pool.serving,
     ...parts.gauges,
+    droppedLines: () => parts.log.droppedLines,
     ...copyGauges(config, () => storage),
   });
   const observe = toAll(own.observe, parts.log.observe, ...parts.others);

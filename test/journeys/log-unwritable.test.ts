@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
+import { freePort } from '../support/free-port.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { finished, type Running, storegate } from '../support/storegate.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { flood, isAlive, metricOf } from '../support/workers.ts';
+
+const DROPPED = 'storegate_log_lines_dropped_total';
+/** Of more than may wait: a line has over 250 characters. */
+const REQUESTS = 6_000;
+
+const folder = temporaryFolders();
+let redis: RedisServer;
+let store: FakeStore;
+let opened: number[];
+let running: Running | null;
+let url: string;
+let adminUrl: string;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await fakeStore((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+});
+afterAll(async () => {
+  await store.close();
+  await redis.stop();
+});
+beforeEach(() => {
+  opened = [];
+  running = null;
+});
+afterEach(async () => {
+  if (running !== null && isAlive(running.child.pid!)) process.kill(-running.child.pid!, 'SIGKILL');
+  await running?.exit;
+  for (const fd of opened) closeSync(fd);
+  await redis.admin.flushall();
+});
+
+function open(path: string, flags: number): number {
+  const fd = openSync(path, flags);
+  opened.push(fd);
+  return fd;
+}
+
+/** The descriptor has the reading end too, and nobody reads. */
+function unreadPipe(): number {
+  const path = join(folder(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  return open(path, constants.O_RDWR);
+}
+
+interface Given {
+  readonly format?: 'pretty';
+  readonly workers?: number;
+}
+
+/** What the pipe holds. */
+function read(pipe: number): string {
+  const buffer = Buffer.alloc(65_536);
+  try {
+    return buffer.toString('utf8', 0, readSync(pipe, buffer));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' });
+    return '';
+  }
+}
+
+async function start(stdout: number | undefined, { format, workers = 1 }: Given = {}): Promise<void> {
+  const cwd = folder();
+  writeFileSync(join(cwd, 'gateway.yaml'), `log: { format: ${format ?? 'auto'} }\n`);
+  const [port, adminPort] = [await freePort(), await freePort()];
+  [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
+  running = storegate(['serve', '--no-demo-keys'], {
+    cwd,
+    ownGroup: true,
+    env: {
+      STOREGATE_CONTRACT: 'none',
+      STORE_URL: store.url,
+      STOREGATE_PORT: `${port}`,
+      STOREGATE_ADMIN_PORT: `${adminPort}`,
+      STOREGATE_CONFIG: 'gateway.yaml',
+      STOREGATE_WORKERS: `${workers}`,
+      ...(workers > 1 && { REDIS_URL: redis.url }),
+    },
+    ...(stdout !== undefined && { stdout }),
+  });
+  if (stdout === undefined) running.child.stdout!.pause();
+  await until('the gateway is ready', isReady);
+}
+
+const isReady = () =>
+  fetch(`${adminUrl}/health/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function statusesOf(requests: number): Promise<number[]> {
+  const limits = '1000000/day';
+  const made = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+  const headers = { 'X-API-Key': bodyOf(made).key };
+  const answers = await flood(`${url}/pets`, { callers: 20, requests, headers });
+  return [...new Set(answers.map(({ status }) => status))];
+}
+
+async function stop(): Promise<number | null> {
+  running!.child.kill('SIGTERM');
+  return await running!.exit;
+}
+
+const OUTPUTS: readonly (readonly [string, () => number | undefined, Given])[] = [
+  ['a full disk', () => open('/dev/full', constants.O_WRONLY), {}],
+  ['a pipe that nobody reads', unreadPipe, {}],
+  ['a socket that nobody reads', () => undefined, {}],
+  ['a full disk, as readable text', () => open('/dev/full', constants.O_WRONLY), { format: 'pretty' }],
+  ['a full disk, with workers', () => open('/dev/full', constants.O_WRONLY), { workers: 2 }],
+  ['a pipe that nobody reads, with workers', unreadPipe, { workers: 2 }],
+];
+
+describe('a gateway whose log cannot be written', () => {
+  test.each(OUTPUTS)('to %s serves, counts dropped lines, and stops', async (_, output, given) => {
+    await start(output(), given);
+    // Each worker has a log of its own.
+    expect(await statusesOf(REQUESTS * (given.workers ?? 1))).toEqual([200]);
+    expect(await metricOf(adminUrl, DROPPED)).toBeGreaterThan(0);
+    expect(await isReady()).toBe(true);
+    expect(await stop()).toBe(0);
+    expect(running!.err()).toBe('');
+  });
+
+  test('reports the dropped lines to a reader that reads later', async () => {
+    const pipe = unreadPipe();
+    await start(pipe);
+    await statusesOf(REQUESTS);
+    const dropped = await metricOf(adminUrl, DROPPED);
+    let text = '';
+    await until('the reader has the report', () => {
+      text += read(pipe);
+      return /"msg":"log.dropped"}\n/.test(text);
+    });
+    const report = text.split('\n').find((line) => line.includes('"msg":"log.dropped"'))!;
+    expect(JSON.parse(report)).toMatchObject({ level: 40, count: dropped, reason: expect.stringContaining('slow') });
+    expect(await statusesOf(1)).toEqual([200]);
+    expect(await metricOf(adminUrl, DROPPED)).toBe(dropped);
+  });
+});
+
+test('a command whose output is on a full disk fails, and says so', async () => {
+  const stdout = open('/dev/full', constants.O_WRONLY);
+  const failed = storegate(['--help'], { cwd: folder(), stdout });
+  expect(await failed.exit).toBe(1);
+  expect(failed.err()).toBe('The output cannot be written: ENOSPC: no space left on device, write\n');
+  expect((await finished(['--help'], { cwd: folder() })).code).toBe(0);
+});

@@ -21,16 +21,29 @@ const isOurs = process.getuid?.() !== 0 || statSync(modules).uid === 0;
 // Child processes use the same folder.
 if (isOurs && module.enableCompileCache(compiled).status === module.constants.compileCacheStatus.ENABLED)
   process.env.NODE_COMPILE_CACHE = compiled;
-const { run } = await import('./cli/run.ts');
 
+// Milliseconds. npm sends Ctrl-C to a process that the terminal has sent it to.
+const REPEATED = 500;
 const stop = new AbortController();
+let stoppedAt = Number.POSITIVE_INFINITY;
+// First, because loading the rest takes time, and the system ignores a signal for a first process without a listener.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   process.on(signal, () => {
     // A second signal ends the process without waiting for the drain.
-    if (stop.signal.aborted) process.exit(130);
+    if (performance.now() - stoppedAt > REPEATED) process.exit(130);
+    stoppedAt = Math.min(stoppedAt, performance.now());
     stop.abort();
   });
 }
+
+// npx, and npm for most scripts, run a command in a shell. npm ends the shell alone.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const shell = process.ppid;
+  const watch = () => process.ppid !== shell && stop.abort();
+  setInterval(watch, 250).unref();
+}
+
+const { run } = await import('./cli/run.ts');
 
 // `storegate config | head` closes the pipe early, and a disk may be full. A command then has nothing more to print,
 // and a gateway continues.

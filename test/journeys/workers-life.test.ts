@@ -395,7 +395,7 @@ describe('the start', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, pets));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(running.err()).toBe('');
-    running.child.kill('SIGTERM');
+    await until('a later signal ends it', () => !running.child.kill('SIGTERM'));
     expect(await running.exit).toBe(130);
     await groupGone(group);
   });

@@ -1,6 +1,15 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -211,5 +220,44 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     await Promise.all(calls);
     expect([...outcomes]).toEqual([[200, sent]]);
     expect(store.seen).toHaveLength(before + sent);
+  });
+});
+
+/** nginx has no checks. */
+const CHECKING: readonly Name[] = isDeep ? ['haproxy', 'caddy'] : ['haproxy'];
+
+describe.each(CHECKING)('behind %s', (name) => {
+  const servers: Server[] = [];
+  let proxy: RunningProxy | undefined;
+  afterAll(async () => {
+    await proxy?.stop();
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  async function listen(host: string, on: number, answer: RequestListener): Promise<void> {
+    const server = createServer(answer).listen(on, host);
+    servers.push(server);
+    await once(server, 'listening');
+  }
+
+  test('gateways that need 600 ms for their readiness get all requests', async () => {
+    [port, adminPort, key] = [await freePort(), await freePort(), 'any'];
+    const checks = new Map<string, number>();
+    for (const host of HOSTS) {
+      await listen(host, port, (_, response) => void response.end());
+      await listen(host, adminPort, (_, response) => {
+        response.on('close', () => checks.set(host, (checks.get(host) ?? 0) + 1));
+        setTimeout(() => response.end(), 600);
+      });
+    }
+    proxy = await startShipped(name);
+    const { url } = proxy;
+    // Two failed checks end a gateway's requests.
+    await until('enough checks have ended', () => HOSTS.every((host) => (checks.get(host) ?? 0) > 2));
+    const answers = await Promise.all(Array.from({ length: 25 }, () => ask(`${url}/pets`)));
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
   });
 });

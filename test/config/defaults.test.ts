@@ -43,9 +43,9 @@ function defaultsIn(cwd: string, gateway: string) {
     contract: { file: join(root, 'config/openapi.yaml'), unknownQuery: 'refuse', maxDepth: 64 },
     plans: {
       plans: new Map([
-        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), concurrency: 10, weight: 1 }],
-        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), concurrency: 40, weight: 4 }],
-        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), concurrency: 150, weight: 8 }],
+        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), concurrency: 60, weight: 1 }],
+        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), concurrency: 300, weight: 4 }],
+        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), concurrency: 1000, weight: 8 }],
         ['enterprise', { name: 'enterprise', count: 'key', windows: null, weight: 16 }],
       ]),
       escalation: {

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
 import type { Usage } from './own/usage.ts';
 import type { Answer } from './reply/answer.ts';
-import { type Cors, isPreflight } from './reply/cors.ts';
+import type { Cors } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';
 import type { Target } from './results.ts';
 import { noWebSocket } from './route-refusals.ts';
@@ -51,7 +51,7 @@ export function createPipeline(parts: Parts): Pipeline {
   async function walk(exchange: Exchange): Promise<void> {
     try {
       const target = door.enter(exchange);
-      if (isPreflight(exchange)) return await preflight(exchange, target);
+      if (cors.answers(exchange)) return await preflight(exchange, target);
       if (pages.has(target.path, exchange)) return await pages.serve(exchange, target);
 
       const authenticated = authenticate(exchange, target);

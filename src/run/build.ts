@@ -14,11 +14,11 @@ import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
-import { createCors } from '../gateway/reply/cors.ts';
+import { createCors, isOfBackend, isPreflight } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
 import type { Target } from '../gateway/results.ts';
-import { findRoute, type Route } from '../gateway/routes.ts';
+import { findPreflightRoute, findRoute, type Route } from '../gateway/routes.ts';
 import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
 import { type Admit, createAdmit, createJudge } from '../gateway/stages/admit.ts';
 import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
@@ -26,13 +26,14 @@ import { type Anonymous, createAuthenticate } from '../gateway/stages/authentica
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward, createStorePaths } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
+import { admitPreflights, withPreflights } from '../gateway/stages/preflights.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { createRequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
-import { FieldNames } from '../gateway/wire/fields.ts';
+import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
 import { isAnonymous } from '../keys/key.ts';
 import { readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
@@ -49,8 +50,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const untraced = createRequestFields(config.keys.identity);
-  const requestFields = tracing === null ? untraced : tracedFields(untraced);
+  const fields = backendFields(config, longLived);
   const { names, authenticate } = createReading(settings, longLived);
   const upstreamOf = upstreamsIn(contract, upstreams);
   const urls = storeUrls(config);
@@ -73,13 +73,15 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward: createForward({
-      ...{ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' },
+      ...{ upstreamOf, observe, plainAnswers: responses !== 'off' },
+      ...fields,
       pathOf: createStorePaths(contract.prefixes, urls),
     }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
-      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields },
+      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream },
+      ...fields,
       ...{ upstreamOf: (name) => upstreams.of(name), storesOf: (name) => urls.get(name)! },
     }),
     pages: ownPages(settings, { guard, answer }),
@@ -89,9 +91,19 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-function createAdmission({ plans }: Config, { state, bans, flights, observe }: LongLived): Admit {
+/** The fields that backends get, and the names of the fields that clients get from them. */
+function backendFields({ keys, cors }: Config, { tracing }: LongLived) {
+  const untraced = createRequestFields(keys.identity);
+  return {
+    requestFields: tracing === null ? untraced : tracedFields(untraced),
+    returned: new ReturnedNames({ cors: isOfBackend(cors) }),
+  };
+}
+
+function createAdmission({ plans, cors }: Config, { state, bans, flights, observe }: LongLived): Admit {
   const judge = createJudge({ bans, observe });
-  return createInFlight({ plans, flights, state, judge, admit: createAdmit({ state, judge }) });
+  const admit = createInFlight({ plans, flights, state, judge, admit: createAdmit({ state, judge }) });
+  return isOfBackend(cors) ? admitPreflights(admit) : admit;
 }
 
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {
@@ -100,7 +112,13 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
   const own = [...(tracing === null ? [] : TRACE_FIELDS), ...Object.values(identity).filter((name) => name !== null)];
   const readingOf = (carriers: Carriers, anonymous: Anonymous | null): Reading => ({
     names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
-    authenticate: createAuthenticate({ keyring, guard, clock, carriers, anonymous }),
+    authenticate: createAuthenticate({
+      keyring,
+      guard,
+      clock,
+      carriers,
+      anonymous: isOfBackend(config.cors) ? withPreflights(anonymous) : anonymous,
+    }),
   });
   const plan = publicPlanOf({ config, contract });
   const { names, authenticate } = readingOf(chosen ?? contract.carriers, createAnonymous({ contract, plan, subjects }));
@@ -122,8 +140,14 @@ function createRouting(
     if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
   }
 
+  const { mounts, cors } = config;
+  const passes = isOfBackend(cors) ? isPreflight : () => false;
+
   return (exchange: Exchange, { path }: Target): Route => {
-    const found = findRoute(contract, config.mounts, exchange.call.method, path);
+    const { call, head } = exchange;
+    const found = passes(exchange)
+      ? findPreflightRoute(contract, mounts, head.preflightMethod!, path)
+      : findRoute(contract, mounts, call.method, path);
     if (found.kind === 'operation') exchange.operation = found.operation;
     exchange.route =
       found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;

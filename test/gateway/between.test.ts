@@ -13,7 +13,7 @@ import { createForward, type Forward } from '../../src/gateway/stages/forward.ts
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
-import { admittedClient, fieldNames, knownClient, requestFields } from '../support/exchange.ts';
+import { admittedClient, fieldNames, knownClient, requestFields, returnedNames } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -62,6 +62,7 @@ test('a stage between store and reply is one file and one line', async () => {
         pathOf: (_operation, path) => path,
         observe,
         requestFields,
+        returned: returnedNames,
         plainAnswers: false,
       }),
     ),

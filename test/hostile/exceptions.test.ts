@@ -150,7 +150,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
 
   test('even in the response to a failure: its connection ends, and others continue', async () => {
     let failing = true;
-    const cors: Cors = { add: () => void (failing && broken()), preflight: () => [] };
+    const cors: Cors = { add: () => void (failing && broken()), preflight: () => [], answers: () => false };
     const { ask, events } = await pipelineWith({ admit: async () => (failing ? broken() : ({} as never)) }, { cors });
     await expect(ask()).rejects.toThrow('before the answer was whole');
     expect(events.filter(({ type }) => type === 'bug')).toHaveLength(2);

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
 import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
-import { FieldNames } from '../../src/gateway/wire/fields.ts';
+import { FieldNames, ReturnedNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Client } from '../../src/keys/key.ts';
@@ -10,6 +10,7 @@ import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
 export const fieldNames = new FieldNames({ strip: [] });
+export const returnedNames = new ReturnedNames({ cors: false });
 
 export const requestFields = createRequestFields({
   keyId: 'X-Storegate-Key-Id',

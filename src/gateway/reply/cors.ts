@@ -4,8 +4,17 @@ import { EXPOSED_HEADERS } from './headers.ts';
 
 export type Cors = ReturnType<typeof createCors>;
 
+export interface CorsSettings {
+  readonly origins: readonly string[];
+  /** Milliseconds. */
+  readonly maxAge: number;
+}
+
+/** Without origins the backend sends the CORS fields and responds to preflights. */
+export const isOfBackend = ({ origins }: Pick<CorsSettings, 'origins'>): boolean => origins.length === 0;
+
 /** Fetch standard. Pages set the key header themselves, so credentials mode is never allowed. */
-export function createCors({ origins, maxAge }: { origins: readonly string[]; maxAge: number }) {
+export function createCors({ origins, maxAge }: CorsSettings) {
   const any = origins.includes('*');
   const allowed = new Set(origins);
 
@@ -29,7 +38,7 @@ export function createCors({ origins, maxAge }: { origins: readonly string[]; ma
     ];
   }
 
-  return { add, preflight };
+  return { add, preflight, answers: isOfBackend({ origins }) ? () => false : isPreflight };
 }
 
 export function isPreflight(exchange: Exchange): boolean {

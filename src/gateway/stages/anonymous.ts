@@ -2,8 +2,9 @@ import type { AddressSubjects } from '../../callers/address-subjects.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
+import type { Client } from '../../keys/key.ts';
 import { limitsOf } from '../../keys/subjects.ts';
-import { DEFAULT_WEIGHT, type Plan } from '../../limits/plans.ts';
+import { DEFAULT_WEIGHT, type Plan, PUBLIC_PLAN } from '../../limits/plans.ts';
 import type { Anonymous } from './authenticate.ts';
 
 export interface AnonymousParts {
@@ -21,17 +22,33 @@ export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans
 /** Addresses are never banned, because many people may share one. */
 export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
-  const { name, windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
+  const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
   const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
 
   return (exchange, { path }) => {
     const isPublic = path !== USAGE_PATH && contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
-    const subject = subjects.of(exchange.address);
-    return {
-      ...{ keyId: subject, account: '', plan: name, subject, limits, concurrency },
-      party: { group: name, weight, member: subject },
-      ...{ expiresAt: null, revoked: false, addresses: null, scopes: [], retiresAt: null },
-    };
+    return clientWithoutKey(subjects.of(exchange.address), { limits, weight, concurrency });
+  };
+}
+
+/** `subject`: of the client address. */
+export function clientWithoutKey(
+  subject: string,
+  { limits, weight, concurrency }: Pick<Client, 'limits' | 'concurrency'> & { readonly weight: number },
+): Client {
+  return {
+    keyId: subject,
+    account: '',
+    plan: PUBLIC_PLAN,
+    subject,
+    limits,
+    concurrency,
+    party: { group: PUBLIC_PLAN, weight, member: subject },
+    expiresAt: null,
+    revoked: false,
+    addresses: null,
+    scopes: [],
+    retiresAt: null,
   };
 }

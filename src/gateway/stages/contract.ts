@@ -35,6 +35,7 @@ export function createContract(settings: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route): MaybePromise<Checked> {
     const { path } = target;
     if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
+    if (route.kind === 'preflight') return checked({ client, target, operation: route.operation, body: null });
     if (route.kind !== 'operation') throw notFound(exchange, path, suggest(path));
     const { operation, parameters } = route;
     refuseMissingScopes(operation, client);

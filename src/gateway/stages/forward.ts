@@ -8,6 +8,7 @@ import type { RequestFields } from '../upstream/headers.ts';
 import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { sendUpstream } from '../upstream/upstream-request.ts';
+import type { ReturnedNames } from '../wire/fields.ts';
 
 /** Rejects with Outage or ClientAbort. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreResponse>;
@@ -19,11 +20,13 @@ export interface ForwardParts {
   readonly pathOf: StorePath;
   readonly observe: Observe;
   readonly requestFields: RequestFields;
+  readonly returned: ReturnedNames;
   /** The gateway reads them. */
   readonly plainAnswers: boolean;
 }
 
-export function createForward({ upstreamOf, pathOf, observe, requestFields, plainAnswers }: ForwardParts): Forward {
+export function createForward(parts: ForwardParts): Forward {
+  const { upstreamOf, pathOf, observe, requestFields, returned, plainAnswers } = parts;
   return function forward(exchange, { client, target: { path: asked, query }, operation, body }) {
     const path = pathOf(operation, asked);
     const question: ClientRequest = {
@@ -33,7 +36,7 @@ export function createForward({ upstreamOf, pathOf, observe, requestFields, plai
       body,
     };
     exchange.forwardedAt = performance.now();
-    return sendUpstream({ upstream: upstreamOf(operation), observe, exchange, asked: question });
+    return sendUpstream({ upstream: upstreamOf(operation), observe, returned, exchange, asked: question });
   };
 }
 

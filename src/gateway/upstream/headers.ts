@@ -5,7 +5,7 @@ import { remembered } from '../../common/remembered.ts';
 import { type Client, isAnonymous } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
-import { NOT_SHARED, optionsOf, returnedNames } from '../wire/fields.ts';
+import { NOT_SHARED, optionsOf, type ReturnedNames } from '../wire/fields.ts';
 
 interface Peer {
   readonly address: string;
@@ -93,16 +93,21 @@ function origin(proto: string, host: string | undefined): string {
 
 interface Returned {
   readonly status: number;
+  readonly names: ReturnedNames;
   readonly list: readonly string[];
   isPrepared: boolean;
 }
 
 /** Flat, with lower-case names. Backends often repeat the fields of a response, and then it returns the same list. */
-export function returnedHeaders(fields: Pick<Fields, 'list' | 'meaning'>, status: number): readonly string[] {
+export function returnedHeaders(
+  fields: Pick<Fields, 'list' | 'meaning'>,
+  status: number,
+  names: ReturnedNames,
+): readonly string[] {
   const known = fields.meaning as Returned | null;
-  if (known?.status !== status) {
-    const list = returnedList(fields.list, status);
-    fields.meaning = { status, list, isPrepared: false } satisfies Returned;
+  if (known?.status !== status || known.names !== names) {
+    const list = returnedList(fields.list, status, names);
+    fields.meaning = { status, names, list, isPrepared: false } satisfies Returned;
     return list;
   }
   if (!known.isPrepared) prepareRead(known.list);
@@ -110,12 +115,12 @@ export function returnedHeaders(fields: Pick<Fields, 'list' | 'meaning'>, status
   return known.list;
 }
 
-function returnedList(fields: readonly string[], status: number): string[] {
+function returnedList(fields: readonly string[], status: number, names: ReturnedNames): string[] {
   const list: string[] = [];
   let connection = '';
   let cached = false;
   for (let i = 0; i < fields.length; i += 2) {
-    const { name, returned } = returnedNames.of(fields[i]!);
+    const { name, returned } = names.of(fields[i]!);
     if (name === 'connection') connection = connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
     // 204 has no length (RFC 9110 section 8.6).
     if (!returned || (status === 204 && name === 'content-length')) continue;

@@ -8,6 +8,7 @@ import type { Code } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
+import type { ReturnedNames } from '../wire/fields.ts';
 import { type Timeouts, tunnelsTo } from './pools.ts';
 import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
@@ -19,6 +20,12 @@ const { createServer } = process.getBuiltinModule('node:http');
 /** Rejects with Outage, Refusal or ClientAbort. */
 export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<StoreResponse>;
 
+export interface InnerProxyParts {
+  readonly timeouts: Timeouts;
+  readonly observe: Observe;
+  readonly returned: ReturnedNames;
+}
+
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
@@ -26,7 +33,7 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
  * The server does not listen: the gateway calls it over a pair of streams, so one parser judges every byte from
  * outside.
  */
-export function createInnerProxy(target: string, timeouts: Timeouts, observe: Observe): Send {
+export function createInnerProxy(target: string, { timeouts, observe, returned }: InnerProxyParts): Send {
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -76,12 +83,12 @@ export function createInnerProxy(target: string, timeouts: Timeouts, observe: Ob
   const upstream = soleUpstream(storeLabel(target), pool, tunnelsTo(target, timeouts));
   return async (exchange, asked) => {
     // The library needs socket methods that a pair of streams lacks.
-    if (asked.upgraded !== undefined) return sendUpstream({ upstream, observe, exchange, asked });
+    if (asked.upgraded !== undefined) return sendUpstream({ upstream, observe, returned, exchange, asked });
     const { id } = exchange;
     waiting.set(id, null);
     try {
       // A connection inside ends early if the target fails, and the body is gone: neither is a reason to retry.
-      return await sendUpstream({ upstream, observe, exchange, asked, once: true });
+      return await sendUpstream({ upstream, observe, returned, exchange, asked, once: true });
     } catch (error) {
       throw waiting.get(id) ?? error;
     } finally {

@@ -5,6 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Admitted, Target } from '../results.ts';
 import type { Call } from '../wire/call.ts';
+import type { ReturnedNames } from '../wire/fields.ts';
 import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { type RequestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type Send } from './inner-proxy.ts';
@@ -25,26 +26,29 @@ export interface MountsOptions {
   readonly answer: Answer;
   readonly observe: Observe;
   readonly requestFields: RequestFields;
+  readonly returned: ReturnedNames;
 }
 
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
 export function createMounts(options: MountsOptions) {
-  const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe, requestFields } = options;
+  const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe } = options;
+  const { requestFields, returned } = options;
   const ways = new Map<Mount, Send>(mounts.map((mount) => [mount, wayTo(mount)]));
   const takesTunnels = mounts.some(({ websocket }) => websocket);
 
   function wayTo(mount: Mount): Send {
     const { target, upstream } = mount;
-    const send = target === null ? sendTo(upstreamOf(upstream!)) : createInnerProxy(target, timeouts, observe);
+    const send =
+      target === null ? sendTo(upstreamOf(upstream!)) : createInnerProxy(target, { timeouts, observe, returned });
     const rewriting = createRewriting(mount, target === null ? storesOf(upstream!) : [target]);
     if (rewriting === null) return send;
     return (exchange, asked) => send(exchange, rewriting.asked(asked)).then(rewriting.answered);
   }
 
   function sendTo(upstream: Stores): Send {
-    return (exchange, asked) => sendUpstream({ upstream, observe, exchange, asked });
+    return (exchange, asked) => sendUpstream({ upstream, observe, returned, exchange, asked });
   }
 
   function requestOf(
@@ -86,7 +90,7 @@ export function createMounts(options: MountsOptions) {
   /** The other side may finish sending, but not stay silent. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {
     const lines = answer.fields(exchange);
-    lines.addRead(returnedHeaders(fields, 101));
+    lines.addRead(returnedHeaders(fields, 101, returned));
     lines.addAll(['Connection', 'Upgrade', 'Upgrade', 'websocket']);
     exchange.answeredAt = performance.now();
     const { socket: near, rest: early } = exchange.call.switchProtocols(reason, lines);

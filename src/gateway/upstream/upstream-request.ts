@@ -4,6 +4,7 @@ import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
+import type { ReturnedNames } from '../wire/fields.ts';
 import { watched } from './attempts.ts';
 import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
@@ -14,6 +15,7 @@ import { outageOf, type StoreHandle, StoreWentDown, type Upstream } from './upst
 export interface UpstreamRequestParts {
   readonly upstream: Upstream;
   readonly observe: Observe;
+  readonly returned: ReturnedNames;
   readonly exchange: Exchange;
   readonly asked: ClientRequest;
   readonly once?: boolean;
@@ -60,14 +62,14 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   answer({ status, reason, fields, body }: ClientResponse): void {
-    const { exchange } = this.#parts;
+    const { exchange, returned } = this.#parts;
     if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
     else {
       this.#judged = true;
       this.#store!.answered(status, this.#epoch, exchange.answeredAt);
       exchange.cancel = null;
     }
-    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body });
+    this.#resolve({ status, reason, headers: returnedHeaders(fields, status, returned), body });
   }
 
   fail(error: ClientError): void {

@@ -86,10 +86,13 @@ export class FieldNames extends Spellings<FieldName> {
   }
 }
 
-export const returnedNames = new Spellings((name) => ({ name, returned: isReturned(name) }));
-
-function isReturned(name: string): boolean {
-  return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
+/** `cors`: whether the backend's CORS fields are returned. */
+export class ReturnedNames extends Spellings<{ readonly name: string; readonly returned: boolean }> {
+  constructor({ cors }: { readonly cors: boolean }) {
+    const prefixes = cors ? ['x-ratelimit-'] : ['x-ratelimit-', 'access-control-'];
+    const isReturned = (name: string) => !NOT_RETURNED.has(name) && !prefixes.some((prefix) => name.startsWith(prefix));
+    super((name) => ({ name, returned: isReturned(name) }));
+  }
 }
 
 /** RFC 9110 section 7.6.1. */

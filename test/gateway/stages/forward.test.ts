@@ -7,7 +7,7 @@ import { createForward } from '../../../src/gateway/stages/forward.ts';
 import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
-import { admittedClient, exchangeOf, requestFields, targetOf } from '../../support/exchange.ts';
+import { admittedClient, exchangeOf, requestFields, returnedNames, targetOf } from '../../support/exchange.ts';
 
 interface Far {
   /** Each argument is one read of the gateway. */
@@ -83,6 +83,7 @@ function forwarding(
     pathOf: (_operation, path) => path,
     observe: (event) => events.push(event),
     requestFields,
+    returned: returnedNames,
     plainAnswers: false,
   });
 

@@ -9,6 +9,7 @@ test('large responses are checked in turn with other large bodies', async () => 
   const largeChecks = new LargeChecks();
   const done: string[] = [];
   const operation = {
+    method: 'GET',
     ready: () => null,
     checkResponse: (_status: number, _type: string | undefined, body: Buffer) => {
       done.push(`response of ${body.length}`);

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestGateway } from '../support/gateway.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const ORIGIN = 'https://shop.example';
+const OWN_FIELDS = {
+  'access-control-allow-origin': ORIGIN,
+  'access-control-allow-credentials': 'true',
+  'access-control-allow-methods': 'PUT',
+  'access-control-allow-headers': 'x-backend',
+  'access-control-max-age': '7',
+  'access-control-expose-headers': 'X-Backend',
+};
+const PREFLIGHT = {
+  Origin: ORIGIN,
+  'Access-Control-Request-Method': 'GET',
+  'Access-Control-Request-Headers': 'x-api-key',
+};
+
+let store: FakeStore;
+const gateways: TestGateway[] = [];
+beforeAll(async () => {
+  store = await fakeStore((request, response) => {
+    request.resume();
+    const status = request.method === 'OPTIONS' ? 204 : 200;
+    response.writeHead(status, {
+      ...OWN_FIELDS,
+      Vary: 'Origin',
+      ...(status === 200 && { 'Content-Type': 'application/json' }),
+    });
+    response.end(status === 200 ? '[]' : undefined);
+  });
+});
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop();
+  await store.close();
+});
+
+async function start(origins: string, env: Record<string, string> = {}): Promise<TestGateway> {
+  const mounts = [
+    `{ path: /target, target: "${store.url}" }`,
+    `{ path: /upstream, upstream: default, rewrite: /v2 }`,
+    `{ path: /denied, upstream: default, addresses: { deny: [127.0.0.0/8] } }`,
+    `{ path: /own-key, target: "${store.url}", carriers: [{ header: X-File-Key }] }`,
+    ...(env.STOREGATE_CONTRACT === 'none' ? ['{ path: /, upstream: default }'] : []),
+  ];
+  const gateway = await TestGateway.start({
+    storeUrl: store.url,
+    settings: `cors: { origins: ${origins} }\ncontract: { responses: enforce }\nmounts: [${mounts.join(', ')}]`,
+    env,
+  });
+  gateways.push(gateway);
+  return gateway;
+}
+
+const corsFields = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
+
+describe.each<[name: string, env: Record<string, string>, paths: readonly (readonly [string, string])[]]>([
+  [
+    'with a contract',
+    {},
+    [
+      ['/pets', '/pets'],
+      ['/pets/1?x=1', '/pets/1?x=1'],
+      ['/target/a', '/target/a'],
+      ['/upstream/a', '/v2/a'],
+      ['/own-key/a', '/own-key/a'],
+    ],
+  ],
+  ['without a contract', { STOREGATE_CONTRACT: 'none' }, [['/any', '/any']]],
+])('cors.origins: [] %s', (_, env, paths) => {
+  let gateway: TestGateway;
+  let secret: string;
+  beforeAll(async () => {
+    gateway = await start('[]', env);
+    ({ secret } = await gateway.key());
+  });
+
+  test.each(paths)('passes a preflight of %s to the backend, and its response back', async (path, reached) => {
+    const response = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
+    expect([response.status, corsFields(response.headers)]).toEqual([204, OWN_FIELDS]);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('6000');
+    const { method, url, headers } = store.seen.at(-1)!;
+    expect([method, url]).toEqual(['OPTIONS', reached]);
+    expect(headers).toMatchObject({
+      origin: ORIGIN,
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'x-api-key',
+    });
+  });
+
+  test('returns the CORS fields of the backend with a response, and has none of its own', async () => {
+    const ask = (key: string) => fetch(gateway.url + paths[0]![0], { headers: { Origin: ORIGIN, 'X-API-Key': key } });
+    const response = await ask(secret);
+    expect([response.status, corsFields(response.headers)]).toEqual([200, OWN_FIELDS]);
+    expect(corsFields((await ask('wrong')).headers)).toEqual({});
+  });
+});
+
+describe('a preflight that does not reach the backend', () => {
+  test.each([
+    ['of an address that the mount denies', '/denied/a', PREFLIGHT, 403],
+    ['of an unknown path', '/nowhere', PREFLIGHT, 404],
+    ['of /usage', '/usage', PREFLIGHT, 401],
+    ['of a page', '/docs/', PREFLIGHT, 405],
+    ['with a wrong key', '/pets', { ...PREFLIGHT, 'X-API-Key': 'wrong' }, 401],
+    ['without Origin', '/target/a', { 'Access-Control-Request-Method': 'GET' }, 401],
+  ])('%s', async (_, path, headers, status) => {
+    const before = store.seen.length;
+    const response = await fetch(gateways[0]!.url + path, { method: 'OPTIONS', headers });
+    expect([response.status, store.seen.length - before]).toEqual([status, 0]);
+  });
+
+  test('because cors.origins has origins: the gateway responds, and removes the fields of the backend', async () => {
+    const gateway = await start('["*"]');
+    const { secret } = await gateway.key();
+    for (const path of ['/pets', '/target/a', '/upstream/a']) {
+      const before = store.seen.length;
+      const preflight = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
+      expect([preflight.status, store.seen.length - before]).toEqual([204, 0]);
+      const response = await fetch(gateway.url + path, { headers: { Origin: ORIGIN, 'X-API-Key': secret } });
+      const { 'access-control-expose-headers': exposed, ...others } = corsFields(response.headers);
+      expect([exposed?.includes('X-Request-Id'), others]).toEqual([true, { 'access-control-allow-origin': '*' }]);
+    }
+  });
+});

@@ -1,9 +1,6 @@
 import { DAY, notFuture } from '../common/time.ts';
 import { networkOf } from './address.ts';
-
-/** Clients with counters of their own within a span. All further clients share SHARED_COUNTERS counters. */
-export const OWN_COUNTERS = 50_000;
-export const SHARED_COUNTERS = 1_024;
+import { CounterQuota } from './counter-quota.ts';
 
 /**
  * Names the counters of client addresses: an IPv4 address, or an IPv6 /64. Everyone can send from many addresses, so
@@ -11,13 +8,13 @@ export const SHARED_COUNTERS = 1_024;
  */
 export class AddressSubjects {
   readonly #own = new Set<string>();
-  readonly #most: number;
+  readonly #quota: CounterQuota;
   readonly #clock: () => number;
   #began = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: () => number, most = OWN_COUNTERS) {
+  constructor(clock: () => number, quota = new CounterQuota()) {
     this.#clock = clock;
-    this.#most = most;
+    this.#quota = quota;
   }
 
   of(address: string): string {
@@ -27,18 +24,13 @@ export class AddressSubjects {
     if (now - this.#began >= DAY) {
       this.#began = now;
       this.#own.clear();
+      this.#quota.clear();
     }
-    if (!this.#own.has(network)) {
-      if (this.#own.size >= this.#most) return `address:shared-${spread(network) % SHARED_COUNTERS}`;
-      this.#own.add(network);
-    }
+    if (this.#own.has(network)) return `address:${network}`;
+    const shared = this.#quota.sharedBy(network);
+    if (shared !== null) return `address:${shared}`;
+    this.#own.add(network);
+    this.#quota.take(network);
     return `address:${network}`;
   }
-}
-
-/** A number that differs for most texts. */
-export function spread(text: string): number {
-  let hash = 0;
-  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
-  return hash;
 }

@@ -3,7 +3,7 @@ import type * as Package from 'rate-limiter-flexible';
 import type { Readings } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
-import { OWN_COUNTERS, SHARED_COUNTERS, spread } from './address-subjects.ts';
+import { CounterQuota, OWN_COUNTERS } from './counter-quota.ts';
 
 /** The package index would load 35 more modules at every start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
@@ -13,25 +13,25 @@ const RateLimiterMemory = createRequire(import.meta.url)(
 export type CallerWindow = ReturnType<typeof createCallerWindow>;
 
 /**
- * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id. Counters last one span,
- * so memory is bounded by twice `ownCounters` plus the shared counters.
+ * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id. A counter
+ * lasts one span, so memory is bounded by twice `ownCounters` plus the shared counters.
  */
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;
   const limiter = new RateLimiterMemory({ points: limit, duration: span / 1_000, keyPrefix: '' });
   /** On the clock of `performance.now()`. */
   let began = 0;
-  let opened = 0;
+  const quota = new CounterQuota(ownCounters);
 
   async function counterOf(address: string): Promise<string> {
     const caller = networkOf(address);
     const now = performance.now();
     if (now - began >= span) {
       began = now;
-      opened = 0;
+      quota.clear();
     }
-    if (opened < ownCounters || (await limiter.get(caller)) !== null) return caller;
-    return `shared ${spread(caller) % SHARED_COUNTERS}`;
+    const shared = quota.sharedBy(caller);
+    return shared === null || (await limiter.get(caller)) !== null ? caller : shared;
   }
 
   function readingOf(result: Package.RateLimiterRes | null, now: number): Readings {
@@ -49,8 +49,9 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
     async take(caller: string, units = 1) {
       const now = Date.now();
       // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
-      const result = await limiter.penalty(await counterOf(caller), units);
-      if (result.isFirstInDuration) opened++;
+      const counter = await counterOf(caller);
+      const result = await limiter.penalty(counter, units);
+      if (result.isFirstInDuration && counter === networkOf(caller)) quota.take(counter);
       return { ...readingOf(result, now), exhausted: result.consumedPoints > limit };
     },
     async look(caller: string): Promise<Readings> {

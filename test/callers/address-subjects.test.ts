@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { AddressSubjects } from '../../src/callers/address-subjects.ts';
+import { CounterQuota } from '../../src/callers/counter-quota.ts';
 import { DAY } from '../../src/common/time.ts';
 import { TestClock } from '../support/limits.ts';
 
@@ -12,12 +13,12 @@ test('each address has counters, and each IPv6 /64', () => {
 
 test('further addresses share a bounded number of counters until the day ends', () => {
   const clock = new TestClock();
-  const subjects = new AddressSubjects(clock.read, 10);
+  const subjects = new AddressSubjects(clock.read, new CounterQuota(10));
   const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
   const all = new Set(Array.from({ length: 20_000 }, (_, i) => subjects.of(address(i))));
   expect(all.size).toBeLessThanOrEqual(10 + 1_024);
   expect(subjects.of(address(3))).toBe('address:10.0.0.3');
-  expect(subjects.of(address(300))).toMatch(/^address:shared-\d+$/);
+  expect(subjects.of(address(300))).toMatch(/^address:shared-all-\d+$/);
   clock.now += DAY;
   expect(subjects.of(address(300))).toBe(`address:${address(300)}`);
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { plainAddress } from '../callers/address.ts';
 import { createGuard } from '../callers/guard.ts';
 import { MINUTE } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
@@ -45,7 +46,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   known().catch(() => {});
 
   async function refused({ socket }: IncomingMessage, message: string): Promise<AdminError> {
-    const { exhausted, readings, now } = await guard.fail(socket.remoteAddress ?? 'unknown');
+    const { exhausted, readings, now } = await guard.fail(plainAddress(socket.remoteAddress));
     if (!exhausted) {
       return new AdminError('invalid_admin_token', message, {
         headers: { 'WWW-Authenticate': 'Bearer realm="storegate admin"' },

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { unmapped } from '../common/ip.ts';
+import { canonicalAddress } from '../common/ip.ts';
 import { remembered } from '../common/remembered.ts';
 
 export interface TrustedProxies {
@@ -18,13 +18,13 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   return { has: (address) => blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
-/** An IPv4-mapped IPv6 address becomes plain IPv4. */
+/** One text for each address, so that a client cannot get further counters by another spelling. */
 export function plainAddress(address: string | undefined): string {
-  return address === undefined ? 'unknown' : unmapped(address);
+  return address === undefined ? 'unknown' : canonicalAddress(address);
 }
 
-/** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
-const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
+/** `192.0.2.1:80`, `[2001:db8::1]`, `[2001:db8::1]:80` or `[fe80::1%eth0]`. */
+const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+(?:%[^\]]*)?)\])(?::\d{1,5})?$/;
 
 function reportedAddress(hop: string): string | null {
   const text = hop.trim();
@@ -57,7 +57,10 @@ export function callerAddress(peer: string, forwardedFor: string, proxies: Trust
   return caller;
 }
 
-/** The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). */
+/**
+ * The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). `address`: see
+ * `plainAddress`.
+ */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -7,15 +7,38 @@ export function wordsOf(address: string): Words | null {
   return read(address, zone === -1 ? address.length : zone);
 }
 
-/** Matches every spelling of an IPv4-mapped address (RFC 4291 section 2.5.5.2), and some other addresses. */
-const MAPPED = /^[0:]+:ffff:/i;
-
-export function unmapped(address: string): string {
-  if (!MAPPED.test(address)) return address;
+/**
+ * One text for all spellings of an address: IPv6 as in RFC 5952 without a zone, and IPv4 for an
+ * IPv4-mapped address. An invalid address stays unchanged.
+ */
+export function canonicalAddress(address: string): string {
+  if (!address.includes(':')) return address;
   const words = wordsOf(address);
-  if (words?.length !== 1) return address;
-  const [word] = words as readonly [number];
+  if (words === null) return address;
+  return words.length === 1 ? textOfIPv4(words[0]!) : textOfIPv6(words);
+}
+
+function textOfIPv4(word: number): string {
   return [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255].join('.');
+}
+
+function textOfIPv6(words: Words): string {
+  const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
+  const gap = longestZeros(groups);
+  const text = (part: readonly number[]) => part.map((group) => group.toString(16)).join(':');
+  if (gap.length < 2) return text(groups);
+  return `${text(groups.slice(0, gap.at))}::${text(groups.slice(gap.at + gap.length))}`;
+}
+
+/** The first of equally long runs. */
+function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
+  let longest = { at: 0, length: 0 };
+  let at = 0;
+  for (let i = 0; i < groups.length; i++) {
+    if (groups[i] !== 0) at = i + 1;
+    else if (i + 1 - at > longest.length) longest = { at, length: i + 1 - at };
+  }
+  return longest;
 }
 
 export interface CidrRange {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { lastAddress, parseCidr, wordsOf } from '../../src/common/ip.ts';
+import { canonicalAddress, lastAddress, parseCidr, wordsOf } from '../../src/common/ip.ts';
 
 const nearly = fc.oneof(
   fc.ipV4(),
@@ -40,6 +40,34 @@ describe('an address', () => {
     ['1:2:3:4:5:6:7:8:9', null],
     ['[::1]', null],
   ])('%s is read as %j', (text, words) => expect(wordsOf(text)).toEqual(words));
+});
+
+describe('the canonical text of an address', () => {
+  test('is the same for all spellings, and for IPv6 that of the URL standard', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV6(), fc.ipV4()), fc.constantFrom('', '%eth0', '%1'), (text, zone) => {
+        const ipv6 = text.includes(':');
+        const canonical = canonicalAddress(text);
+        expect(canonicalAddress(canonical)).toBe(canonical);
+        expect(canonicalAddress(text.toUpperCase() + (ipv6 ? zone : ''))).toBe(canonical);
+        expect(wordsOf(canonical)).toEqual(wordsOf(text));
+        if (canonical.includes(':')) expect(`[${canonical}]`).toBe(new URL(`http://[${text}]`).hostname);
+      }),
+    );
+  });
+
+  test.each([
+    ['2001:0DB8:0:0:0:0:0:0001', '2001:db8::1'],
+    ['2001:db8:0:1:0:0:1:0', '2001:db8:0:1::1:0'],
+    ['1:0:0:2:0:0:3:4', '1::2:0:0:3:4'],
+    ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
+    ['0:0:0:0:0:0:0:0', '::'],
+    ['1:0:0:0:0:0:0:0', '1::'],
+    ['::FFFF:192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8::nonsense', '2001:db8::nonsense'],
+    ['unknown', 'unknown'],
+  ])('of %s is %s', (text, canonical) => expect(canonicalAddress(text)).toBe(canonical));
 });
 
 describe('a block', () => {

@@ -17,6 +17,7 @@ import {
 } from '../keys/operators/tokens.ts';
 import { hashSecret } from '../keys/secret.ts';
 import { AdminError } from './admin-error.ts';
+import { CONSOLE_PREFIX } from './sessions.ts';
 
 export type Gate = ReturnType<typeof createGate>;
 
@@ -79,15 +80,15 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
 
   return {
     /** Throws AdminError for requests by web pages of another origin. */
-    checkOrigin({ headers }: IncomingMessage): void {
-      const { host = '', origin } = headers;
+    checkOrigin(request: IncomingMessage): void {
+      const { host = '', origin } = request.headers;
       // DNS rebinding: a web page whose name resolves to this machine sends that name as host.
       if (isLoopback(admin.host) && !isLocalName(host)) {
         throw new AdminError('foreign_host', 'The admin listener answers to localhost and 127.0.0.1 only.');
       }
-      if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
+      const isForeign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+      if (isForeign || (isOfOtherPage(request) && !opensConsole(request)))
         throw new AdminError('foreign_origin', 'The admin listener does not answer to web pages of other origins.');
-      }
     },
     /** Throws AdminError if a required token is missing or wrong. */
     async operator(request: IncomingMessage): Promise<Operator> {
@@ -106,6 +107,21 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     holder,
     withoutToken,
   };
+}
+
+/**
+ * Only browsers send Fetch Metadata, also with reads, which have no Origin. `none` is a typed address.
+ */
+function isOfOtherPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
+/** A link to a page of the console, such as from a dashboard. The page itself holds no data. */
+function opensConsole({ method, url = '', headers }: IncomingMessage): boolean {
+  const path = url.split('?', 1)[0]!;
+  const isPage = path === '/' || path === CONSOLE_PREFIX || path.startsWith(`${CONSOLE_PREFIX}/`);
+  return isPage && method === 'GET' && headers['sec-fetch-dest'] === 'document';
 }
 
 function shellUserIn(header: string | string[] | undefined): Operator {

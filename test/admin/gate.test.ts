@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { createGate } from '../../src/admin/gate.ts';
 import { makeToken } from '../../src/keys/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -31,6 +32,39 @@ test('a web page cannot call the admin listener, neither by its name nor by a re
   expect(await status('/keys', { Origin: 'https://evil.example' })).toBe(403);
   expect(await status('/keys', { Origin: 'null' })).toBe(403);
   expect(await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` })).toBe(200);
+});
+
+test('a browser reads the admin listener for its own pages only, and opens the console from everywhere', async () => {
+  gateway = await TestGateway.start();
+  const page = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+  const paths = ['/keys', '/metrics', '/openapi.json', '/health/live', '/console/', '/console/session'];
+  const statuses = async (headers: Record<string, string>) => {
+    const found: number[] = [];
+    for (const path of paths) found.push(await status(path, headers));
+    return found;
+  };
+  for (const site of ['cross-site', 'same-site', 'same-origin, cross-site']) {
+    expect(await statuses({ 'Sec-Fetch-Site': site })).toEqual(Array(6).fill(403));
+    expect(await statuses({ 'Sec-Fetch-Site': site, ...page })).toEqual([403, 403, 403, 403, 200, 403]);
+    expect(await status('/', { 'Sec-Fetch-Site': site, Accept: 'text/html', ...page })).toBe(303);
+    const frame = { ...page, 'Sec-Fetch-Dest': 'iframe' };
+    expect(await status('/console/', { 'Sec-Fetch-Site': site, ...frame })).toBe(403);
+  }
+  for (const headers of [{}, { 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none', ...page }])
+    expect(await statuses(headers)).toEqual(Array(6).fill(200));
+});
+
+test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens separately', async () => {
+  gateway = await TestGateway.start();
+  const tokens = { list: async () => [] };
+  const gate = createGate({ ...gateway.config.admin, token: makeToken() }, tokens as never, null);
+  const refusal = async (remoteAddress: string) => {
+    const asked = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
+    return await gate.operator(asked).catch(({ code }) => code);
+  };
+  for (let i = 0; i < 10; i++) expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');
+  expect(await refusal('::ffff:192.0.2.1')).toBe('too_many_failed_attempts');
+  expect(await refusal('::ffff:192.0.2.2')).toBe('invalid_admin_token');
 });
 
 describe('tokens', () => {

@@ -20,7 +20,7 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;
   const limiter = new RateLimiterMemory({ points: limit, duration: span / 1_000, keyPrefix: '' });
   /** On the clock of `performance.now()`. */
-  let began = 0;
+  let began = performance.now();
   const quota = new CounterQuota(ownCounters);
 
   async function counterOf(address: string): Promise<string> {

@@ -19,14 +19,22 @@ import { AdminError } from './admin-error.ts';
 const RETRY = 20;
 const LOCK_TIMEOUT = 10_000;
 
-/** The rest of the text stays byte for byte; only files in an unusual style are reformatted, with their comments. */
+/** `checkPlans` limits what aliases add; the parser counts aliases in another way. */
+const CHECKED = { maxAliasCount: -1 };
+
+/**
+ * The rest of the text stays byte for byte; only files in an unusual style are reformatted, with
+ * their comments.
+ *
+ * @param text that `checkPlans` has accepted
+ */
 export function withPlan(text: string, plan: Plan): string {
   const document = parseDocument(text);
   const at = placeOf(document, plan.name, text);
   document.setIn(['plans', plan.name], nodeOf(document, plan));
   if (at) {
     const spliced = text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
-    if (isDeepStrictEqual(parseDocument(spliced).toJS(), document.toJS())) return spliced;
+    if (isDeepStrictEqual(parseDocument(spliced).toJS(CHECKED), document.toJS(CHECKED))) return spliced;
   }
   return document.toString({ lineWidth: 0 });
 }

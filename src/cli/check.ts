@@ -2,17 +2,19 @@ import { plural } from '@storegate/console/words';
 import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
-import { loadContract, type ReadContract } from '../config/contract/contract.ts';
-import { isRemote, NO_CONTRACT } from '../config/contract/place.ts';
+import type { Contract } from '../config/contract/contract.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { type CopyInUse, fetchOrCopy } from '../run/contracts/remote.ts';
+import { ContractLoader, type Loaded, LoadingEnded } from '../run/contracts/loader.ts';
+import type { CopyInUse } from '../run/contracts/remote.ts';
 import { refuseUnknownUpstreams } from '../run/reload.ts';
 import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
+import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { contractNotes } from './contract-notes.ts';
 import { type OutputOptions, print } from './output.ts';
@@ -23,7 +25,7 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
   warningsOf(readCertificates(config), Date.now()).forEach(note);
-  const contract = await readContract(config, note);
+  const contract = await readContract(config, terminal.stop, note);
   refuseUnknownUpstreams(contract, config);
   const notes = [contractNotes, pathNotes, bodyLimitNotes, workerNotes].flatMap((notesOn) => notesOn(config, contract));
   notes.forEach(note);
@@ -59,25 +61,39 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
 }
 
 /** Notes are printed even if the contract has mistakes. */
-async function readContract(config: Config, note: (text: string) => void): Promise<ReadContract> {
-  const { file, ...reading } = config.contract;
+async function readContract(config: Config, stop: AbortSignal, note: (text: string) => void): Promise<Contract> {
   const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
   try {
-    const remote = isRemote(file) ? await fetchOrCopy(file, config.data) : null;
-    if (remote?.copy) note(copyNote(remote.copy));
-    const contract = loadContract(file, { ...reading, text: remote?.fetched.text });
-    print(contract.notes);
+    const { contract, prepared, copy } = await loadUntil(stop, config);
+    if (copy) note(copyNote(copy));
+    print(prepared.notes);
     return contract;
   } catch (error) {
     if (error instanceof ContractError) print(error.notes);
+    if (error instanceof LoadingEnded) throw new CommandError(STOPPED, { failure: 'failed' });
     throw error;
   }
 }
 
+/** In another process, because reading blocks and this process must notice signals. */
+async function loadUntil(stop: AbortSignal, config: Config): Promise<Loaded> {
+  const loader = new ContractLoader();
+  const close = () => loader.close();
+  stop.addEventListener('abort', close);
+  try {
+    if (stop.aborted) close();
+    return await loader.load(config);
+  } finally {
+    stop.removeEventListener('abort', close);
+  }
+}
+
+const STOPPED = 'The check was stopped before the contract was read. Run it again.';
+
 const copyNote = ({ url, at, reason }: CopyInUse): string =>
   `${url} ${reason}; a start uses the copy from ${new Date(at).toISOString()}`;
 
-function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: string[] } {
+function scopesIn({ operations }: Contract): { needScopes: number; scopes: string[] } {
   const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
   return {
     needScopes: needing.length,
@@ -86,7 +102,7 @@ function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: s
 }
 
 /** All stores of an upstream get the same path. */
-function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: ReadContract): string[] {
+function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: Contract): string[] {
   const used = new Set(operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM));
   const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) => used.has(name));
   return all.flatMap(([name, { stores }]) =>
@@ -101,7 +117,7 @@ function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: Re
 }
 
 /** The setting wins over the limit of an operation. */
-function bodyLimitNotes({ http }: Config, { operations }: ReadContract): string[] {
+function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
   return operations
     .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > http.maxBodyBytes)
     .map(

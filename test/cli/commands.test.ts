@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -316,6 +318,17 @@ paths:
     expect(err).toMatch(
       /^note: http:\S+ cannot be fetched: \w+; a start uses the copy from 1970-01-01T00:00:00.000Z\n$/,
     );
+  });
+
+  test('ends on a signal while it reads the contract', async () => {
+    const pipe = join(cwd, 'endless.yaml');
+    execFileSync('mkfifo', [pipe]);
+    const run = storegate(['check'], { cwd, env: { STOREGATE_CONTRACT: pipe } });
+    const writer = await open(pipe, 'w');
+    run.child.kill('SIGTERM');
+    expect(await run.exit).toBe(1);
+    expect(run.err()).toBe('The check was stopped before the contract was read. Run it again.\n');
+    await writer.close();
   });
 
   test('reports every mistake of a contract', async () => {

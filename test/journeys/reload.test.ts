@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { program } from '../runner/programs.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -224,4 +225,29 @@ describe('the gateway detects', () => {
         .map(({ problems }) => problems),
     ).toEqual([['the gateway is stopping']]);
   });
+});
+
+test('a contract that hangs its reader is refused by name, and plans reload after it', async () => {
+  const contract = join(folder(), 'hanging.yaml');
+  writeUnnoticed(contract, CONTRACT);
+  const reader = join(import.meta.dirname, '../run/contracts/readers/silent.ts');
+  const own = await TestGateway.start({
+    plans: plans(5),
+    settings: `contract: { file: "${contract}" }\n`,
+    contracts: new ContractLoader(reader, 100),
+  });
+  try {
+    const call = adminOf(own.adminUrl);
+    writeUnnoticed(contract, `${CONTRACT}# changed\n`);
+    const refused = await call('POST', '/reload');
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      422,
+      expect.stringContaining(`${contract}: was not read within 0.1 s`),
+    ]);
+    writeUnnoticed(contract, CONTRACT);
+    writeUnnoticed(join(own.folder, 'plans.yaml'), plans(7));
+    expect((await call('POST', '/reload')).body).toMatchObject({ changed: ['plans'] });
+  } finally {
+    await own.stop();
+  }
 });

@@ -1,11 +1,11 @@
+import { readAliases } from '@storegate/openapi/aliases';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 
 /** A document that contains itself is deeper. */
 const deepest = 16;
-/** Aliases of aliases multiply, so that a few lines could become gigabytes. */
-const mostAliases = 100;
+/** Values of aliases count at each use. */
 const mostValues = 100_000;
 
 /** Offsets in the text. */
@@ -18,14 +18,11 @@ export interface Spot {
 export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number) {
   const spots = new Map<string, Spot>();
   const flaws: { offset: number; pointer: string; message: string }[] = [];
-  let aliases = 0;
+  const { targets } = readAliases(document);
 
   function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
     if (isAlias(node)) {
-      aliases += 1;
-      if (aliases > mostAliases)
-        throw new UnsupportedNode(key, pointer, `must not use more than ${mostAliases} aliases (*)`);
-      const target = node.resolve(document);
+      const target = targets.get(node);
       if (target === undefined)
         throw new UnsupportedNode(startOf(node), pointer, 'uses an alias (*) that has no anchor (&) before it');
       return visit(target, pointer, key, depth);

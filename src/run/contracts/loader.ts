@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { deserialize as deserializeAnswer } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
+import { ContractError, fingerprintOf, inTurns, type Problem } from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { type Answer, type Order, type Prepared, readContract } from './read.ts';
@@ -31,6 +31,12 @@ export interface Request {
 /** In bytes: read faster than a process starts. At the start no request waits. */
 const SMALL = 256 * 1024;
 
+/**
+ * In milliseconds of wall time, because a reader that hangs may use no CPU. The largest public
+ * documents take 13 s; a busy machine gives the reader a fraction of its CPU.
+ */
+const DEADLINE = 180_000;
+
 const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
@@ -40,11 +46,14 @@ const STARTER = resolve(import.meta.dirname, 'starter.ts');
  */
 export class ContractLoader {
   readonly #reader: string;
+  readonly #deadline: number;
   readonly #processes = new Set<number>();
   readonly #ended = new AbortController();
 
-  constructor(reader: string = READER) {
+  /** `deadline`: milliseconds. */
+  constructor(reader: string = READER, deadline: number = DEADLINE) {
     this.#reader = reader;
+    this.#deadline = deadline;
   }
 
   get reading(): readonly number[] {
@@ -56,7 +65,7 @@ export class ContractLoader {
     return this.#load(request, (order) => this.#readFirst(order));
   }
 
-  /** Rejects with ContractError, and with LoadingEnded after `close`. */
+  /** Rejects with ContractError, also past the deadline, and with LoadingEnded after `close`. */
   load(request: Request): Promise<Loaded> {
     return this.#load(request, (order) => this.#read(order));
   }
@@ -94,15 +103,30 @@ export class ContractLoader {
     const flags = [...process.execArgv, '--single-threaded-gc'];
     const args: Arguments = [...flags, this.#reader, JSON.stringify(order)];
     let pid: number | undefined;
+    let isLate = false;
     const started = (id: number) => {
       pid = id;
       this.#processes.add(id);
-      if (this.#ended.signal.aborted) end(id);
+      if (this.#ended.signal.aborted || isLate) end(id);
     };
-    const { code, signal, bytes } = await inThread(args, started).finally(() => this.#processes.delete(pid!));
+    const timer = setTimeout(() => {
+      isLate = true;
+      if (pid !== undefined) end(pid);
+    }, this.#deadline);
+    const { code, signal, bytes } = await inThread(args, started).finally(() => {
+      clearTimeout(timer);
+      this.#processes.delete(pid!);
+    });
     this.#ended.signal.throwIfAborted();
+    if (isLate) throw new ContractError([this.#lateness(order)]);
     if (code !== 0) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
     return deserializeAnswer(new Uint8Array(bytes)) as Answer;
+  }
+
+  #lateness({ file }: Order): Problem {
+    const seconds = this.#deadline / 1_000;
+    const message = `was not read within ${seconds} s; make the contract smaller or simpler`;
+    return { file, place: '', message };
   }
 }
 

@@ -15,6 +15,7 @@ export interface Order extends Reading {
 export interface Prepared {
   readonly contract: Serialized;
   readonly published: Published;
+  readonly notes: readonly Problem[];
 }
 
 export type Answer =
@@ -25,11 +26,12 @@ export type Answer =
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
 export function readContract({ file, textFile, ...reading }: Order): Prepared {
   const text = textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
-  const { compiled } = checkContract(file, { ...reading, text });
+  const { compiled, notes } = checkContract(file, { ...reading, text });
   // The gateway's own operation replaces one at its path.
   const exempted = compiled.exempted.filter(({ path }) => path !== USAGE_PATH);
   return {
     contract: serialize(compiled),
     published: writeDocuments(documentWithUsage(compiled.document.root), exempted),
+    notes,
   };
 }

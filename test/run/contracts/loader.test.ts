@@ -12,7 +12,7 @@ const broken = (name: string) => resolve(here, `../../../packages/openapi/test/b
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
-const reader = (name: string) => new ContractLoader(resolve(here, `readers/${name}.ts`));
+const reader = (name: string, deadline?: number) => new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -75,6 +75,17 @@ describe('a process that does not respond', () => {
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
     await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE })).rejects.toThrow(LoadingEnded);
+  });
+
+  test('is ended at the deadline, with an error that names the contract', async () => {
+    const loader = reader('silent', 1);
+    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE });
+    const message = 'was not read within 0.001 s; make the contract smaller or simpler';
+    await expect(loading).rejects.toMatchObject({
+      name: 'ContractError',
+      problems: [{ file: 'slow.yaml', place: '', message }],
+    });
+    expect(loader.reading).toEqual([]);
   });
 
   test('is reported with its exit', async () => {

@@ -13,6 +13,7 @@ import {
 import { printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
+import { readAliases, TOO_MANY_NODES } from './aliases.ts';
 import { readJsonSource } from './json-source.ts';
 import { type Places, SourceText } from './places.ts';
 
@@ -50,16 +51,15 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
 function readYaml(source: SourceText, places: Places): unknown {
   const document = parseDocument(source.text, { intAsBigInt: true, prettyErrors: false, stringKeys: true });
   const problems: Problem[] = document.errors.map(({ pos, message }) => source.problem(pos[0], [], message));
+  const { targets, excess } = readAliases(document);
+  if (excess !== null) problems.push(source.problem(excess.range![0], [], TOO_MANY_NODES));
   const read = new Map<Node, unknown>();
-  /** An anchor may be redefined, so anchors are collected in file order. */
-  const anchors = new Map<string, Scalar | Collection>();
 
   function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
-    const target = isAlias(node) ? anchors.get(node.source) : (node as Scalar | Collection | null);
+    const target = (isAlias(node) ? targets.get(node) : node) as Scalar | Collection | null | undefined;
     if (isAlias(node) && !target)
       problems.push(source.problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`));
     if (!target) return null;
-    if (target === node && target.anchor !== undefined) anchors.set(target.anchor, target);
     if (isScalar(target)) return scalar(target, tokens);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
@@ -76,7 +76,6 @@ function readYaml(source: SourceText, places: Places): unknown {
     if (isMap(node)) {
       for (const pair of node.items) {
         const name = pair.key as Scalar;
-        if (name.anchor !== undefined) anchors.set(name.anchor, name);
         const key = String(name.value);
         if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
           problems.push(source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));

@@ -96,7 +96,11 @@ function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' 
 
 /** Resident bytes. */
 async function serve(file: string): Promise<number> {
-  const { contract } = await new ContractLoader().load({ contract: { file, unknownQuery: 'refuse' }, data: '' });
+  const { contract } = await new ContractLoader().load({
+    contract: { file, unknownQuery: 'refuse' },
+    data: '',
+    usage: { enabled: true },
+  });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);
   return process.memoryUsage().rss;
 }

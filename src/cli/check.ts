@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
+import { coveredMounts, hiddenOperations } from '../config/own-paths.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
@@ -27,7 +28,9 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   warningsOf(readCertificates(config), Date.now()).forEach(note);
   const contract = await readContract(config, terminal.stop, note);
   refuseUnknownUpstreams(contract, config);
-  const notes = [contractNotes, pathNotes, bodyLimitNotes, workerNotes].flatMap((notesOn) => notesOn(config, contract));
+  const notes = [contractNotes, hiddenOperations, coveredMounts, pathNotes, bodyLimitNotes, workerNotes].flatMap(
+    (notesOn) => notesOn(config, contract),
+  );
   notes.forEach(note);
   const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);

@@ -1,3 +1,4 @@
+import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
@@ -5,13 +6,13 @@ import { shortList } from './output.ts';
 
 /** What the contract means for paths and keys. */
 export function contractNotes(
-  { contract: { file }, keys, plans }: Config,
+  { contract: { file }, keys, plans, usage }: Config,
   { operations, prefixes, sharesAuthorization }: Contract,
 ): string[] {
   const open = plans.publicPlan ? operations.filter(({ isPublic }) => isPublic) : [];
   const [prefix] = prefixes;
   return [
-    file === NO_CONTRACT ? 'requests are not validated, and every path is forwarded (contract.file: none)' : null,
+    file === NO_CONTRACT ? withoutContract(usage.enabled) : null,
     prefix
       ? `request paths begin with ${prefixes.filter((one) => one !== '').join(' or ')}, the path of servers`
       : null,
@@ -23,6 +24,11 @@ export function contractNotes(
         )} (security of the contract)`,
     sharesAuthorization && keys.carriers === null ? SHARED_AUTHORIZATION : null,
   ].filter((note) => note !== null);
+}
+
+function withoutContract(hasUsage: boolean): string {
+  const paths = hasUsage ? `every path but ${USAGE_PATH} (usage.enabled)` : 'every path';
+  return `requests are not validated, and ${paths} is forwarded (contract.file: none)`;
 }
 
 const SHARED_AUTHORIZATION =

@@ -1,3 +1,4 @@
+import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Contract } from '../config/contract/contract.ts';
 
 export interface ReadDocument {
@@ -13,7 +14,9 @@ export interface ReadDocument {
 export function gatewayFile(backend: string, file: string, { contract, onUnsupported }: ReadDocument): string {
   const { exempted, operations, isForGateway } = contract;
   const why =
-    file === 'none' ? 'Requests are not validated, and every path is forwarded.' : 'Requests are validated against it.';
+    file === 'none'
+      ? `Requests are not validated, and every path but ${USAGE_PATH} is forwarded.`
+      : 'Requests are validated against it.';
   const lines = [
     '# Written by storegate init. docs/configuration.md has every setting with its default.',
     'upstream:',

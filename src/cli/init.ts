@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { plural } from '@storegate/console/words';
 import { ContractError } from '@storegate/openapi';
 import { keyField } from '../common/carriers.ts';
+import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import { type Contract, loadContract } from '../config/contract/contract.ts';
 import { isFile, isRemote, NO_CONTRACT } from '../config/contract/place.ts';
@@ -131,7 +132,7 @@ async function documentAt(place: string, cwd: string): Promise<ReadDocument & { 
 }
 
 function describe({ title, version, operations, exempted }: Contract, place: string): string {
-  if (place === NO_CONTRACT) return 'none: every path is forwarded, and requests are not validated';
+  if (place === NO_CONTRACT) return `none: every path but ${USAGE_PATH} is forwarded, and requests are not validated`;
   const open = operations.filter(({ isPublic }) => isPublic).length;
   const all = `${title} ${version}, ${plural(operations.length, 'operation')}`.replace(/\s+/g, ' ');
   return [all, open > 0 ? `${open} without a key` : '', exempted.length > 0 ? `${exempted.length} not validated` : '']

@@ -8,6 +8,3 @@ export const REFERENCE_PATH = '/docs';
 export const PAGE_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, `${REFERENCE_PATH}/`] as const;
 
 export const USAGE_PATH = '/usage';
-
-/** Includes everything below them. */
-export const RESERVED_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, USAGE_PATH] as const;

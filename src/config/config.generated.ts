@@ -150,6 +150,7 @@ export interface GatewaySettings {
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };
+  readonly usage: { readonly enabled: boolean };
   readonly reference: { readonly enabled: boolean };
   readonly console: {
     readonly enabled: boolean;

@@ -1,6 +1,6 @@
-import { RESERVED_PATHS } from '../common/reserved-paths.ts';
 import { MIN_BODY_BUDGET } from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
+import { ownPaths } from './own-paths.ts';
 import { pointerTo } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
@@ -25,6 +25,7 @@ export const rules: readonly Rule[] = [
   rule(['http.bodyBudget', 'http.maxBodyBytes'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
+  rule(['mounts', 'contract.file', 'reference.enabled', 'usage.enabled'], mountsOverOwnPaths),
   { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], conflictingRewrites),
@@ -98,10 +99,23 @@ function overlappingMounts(mounts: readonly MountEntry[]): SchemaError[] {
   const paths = mounts.map((mount) => mount.path);
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
-    const own = RESERVED_PATHS.find((other) => overlap(path, other));
-    if (own !== undefined) return [valueError(pointer, `must not overlap ${own}, which the gateway answers itself`)];
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
     return earlier === undefined ? [] : [valueError(pointer, `must not overlap ${earlier}, a mount above`)];
+  });
+}
+
+function mountsOverOwnPaths(
+  mounts: readonly MountEntry[],
+  file: string | null,
+  hasReference: boolean,
+  hasUsage: boolean,
+): SchemaError[] {
+  const all = ownPaths({ file, hasReference, hasUsage });
+  return mounts.flatMap(({ path }, index) => {
+    const own = all.find((other) => overlap(path, other.path));
+    if (own === undefined) return [];
+    const message = `must not overlap ${own.path}, which the gateway answers itself unless ${own.setting} is false`;
+    return [valueError(`/mounts/${index}/path`, message)];
   });
 }
 

@@ -28,7 +28,8 @@ export interface Parts {
   readonly forward: Forward;
   readonly inspect: Inspect;
   readonly relay: Relay;
-  readonly usage: Usage;
+  /** `null`: its path belongs to the API. */
+  readonly usage: Usage | null;
   readonly mounts: Mounts;
   readonly pages: Pages;
   readonly cors: Cors;
@@ -57,7 +58,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const authenticated = authenticate(exchange, target);
       const client = authenticated instanceof Promise ? await authenticated : authenticated;
       if (client instanceof Refusal) return answer.fail(exchange, client);
-      if (target.path === USAGE_PATH) return await usage(exchange, client);
+      if (usage !== null && target.path === USAGE_PATH) return await usage(exchange, client);
 
       const way = route(exchange, target);
       const admitting =

@@ -41,6 +41,8 @@ interface Events {
   'contract.copy_failed': { url: string; error: unknown };
   /** Operations that are not enforced because of mistakes in the contract; each with its first mistake. */
   'contract.exempted': { operations: readonly string[] };
+  /** Operations with requests that the gateway answers itself; each with the path and its setting. */
+  'contract.hidden': { operations: readonly string[] };
   retry: { id: string; upstream: string; store: string; error: Error };
   /** The retry budget is used up. */
   'retry.refused': { upstream: string };

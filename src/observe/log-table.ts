@@ -70,6 +70,7 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'contract.copy_in_use': ({ url, fetched, reason }) => warn({ url, fetched, reason }),
     'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
+    'contract.hidden': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, store, error }) =>
       warn({ id, upstreamName, store, reason: reasonOf(error) }, 'retry: the request is sent again'),

@@ -1,7 +1,13 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import { type Carriers, keyField } from '../common/carriers.ts';
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/reserved-paths.ts';
+import {
+  CONTRACT_JSON_PATH,
+  CONTRACT_YAML_PATH,
+  PAGE_PATHS,
+  REFERENCE_PATH,
+  USAGE_PATH,
+} from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
@@ -43,7 +49,7 @@ import type { ActiveConfig } from './reload.ts';
 /** A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
   const { config, contract } = settings;
-  const { state, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
+  const { uses, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
@@ -61,11 +67,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     }),
     addresses: createAddresses(config.addresses),
     authenticate,
-    usage: createUsage({
-      ...{ state, keys, flights, answer, clock },
-      operations: contract.operations,
-      deprecatedBy: longLived.deprecatedBy,
-    }),
+    usage: config.usage.enabled ? createUsage({ ...longLived, answer, operations: contract.operations }) : null,
     admit: createAdmission(config, longLived),
     contract: createContract({
       ...{ maxBodyBytes, largeChecks, clock, report, bodies: longLived.bodies },
@@ -121,7 +123,9 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
     }),
   });
   const plan = publicPlanOf({ config, contract });
-  const { names, authenticate } = readingOf(chosen ?? contract.carriers, createAnonymous({ contract, plan, subjects }));
+  const usagePath = config.usage.enabled ? USAGE_PATH : null;
+  const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
+  const { names, authenticate } = readingOf(chosen ?? contract.carriers, anonymous);
   /** The contract takes precedence over mounts. */
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   const ofMount = (carriers: Carriers) => readingOf(carriers, null);
@@ -170,12 +174,12 @@ function storeUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonl
   return new Map(all.map(([name, { stores }]) => [name, stores.map(({ url }) => url)]));
 }
 
-/** Without a contract every path is the backend's. */
-const hasPages = ({ contract: { file } }: Config): boolean => file !== NO_CONTRACT;
-export const hasReference = (config: Config): boolean => config.reference.enabled && hasPages(config);
+/** Without a contract its paths are the backend's. */
+export const hasReference = ({ contract, reference }: Config): boolean =>
+  reference.enabled && contract.file !== NO_CONTRACT;
 
 function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'guard' | 'answer'>) {
-  const paths = hasPages(settings.config) ? PAGE_PATHS : [];
+  const paths = hasReference(settings.config) ? PAGE_PATHS : [];
   return createPages({ ...parts, find: referenceOf(settings), paths, home: homeOf(settings) });
 }
 
@@ -188,10 +192,9 @@ function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {
   const open = publicPlanOf({ config, contract });
   return createReference({
-    contract: withUsage(contract),
+    contract: config.usage.enabled ? withUsage(contract) : contract,
     published: prepared.published,
     paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
-    page: config.reference.enabled,
     readers: {
       keyHeader: keyField(config.keys.carriers ?? contract.carriers, '')[0],
       limits: {

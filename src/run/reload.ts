@@ -12,6 +12,7 @@ import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { isRemote } from '../config/contract/place.ts';
+import { hiddenOperations } from '../config/own-paths.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
@@ -58,6 +59,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
   let waiting: readonly string[] = [];
   let last: LastReload | null = null;
   reportExempted(current.contract, observe);
+  reportHidden(current, [], observe);
 
   async function orProblems<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -91,6 +93,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
         current = next;
         await swap(next, fetched);
         if (next.contract !== before.contract) reportExempted(next.contract, observe);
+        reportHidden(next, hiddenIn(before), observe);
       }),
     );
     last = { at: Date.now(), reason, problems: [] };
@@ -150,8 +153,20 @@ function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
 
+const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] => hiddenOperations(config, contract);
+
+/** Reports the hidden operations unless they are those of `known`. */
+function reportHidden(settings: ActiveConfig<Config>, known: readonly string[], observe: Observe): void {
+  const operations = hiddenIn(settings);
+  if (operations.join() !== known.join() && operations.length > 0) observe({ type: 'contract.hidden', operations });
+}
+
 function sameReading(one: Config, other: Config): boolean {
-  return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
+  return (
+    one.contract.file === other.contract.file &&
+    one.usage.enabled === other.usage.enabled &&
+    isSameReading(one.contract, other.contract)
+  );
 }
 
 /** Throws ContractError for every unknown name. */

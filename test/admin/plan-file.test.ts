@@ -17,6 +17,14 @@ function limitsIn(text: string, name: string): string | null {
 }
 
 describe('a plan that is set', () => {
+  test('leaves hundreds of plans with aliases as they are', () => {
+    const aliases = Array.from({ length: 300 }, (_, i) => `  p${i}: *first\n`).join('');
+    const text = `plans:\n  first: &first { custom: true }\n${aliases}`;
+    const changed = put(text, 'other', { limits: '5/minute' });
+    expect(changed.startsWith(text)).toBe(true);
+    expect(limitsIn(changed, 'other')).toBe('5/minute');
+  });
+
   test.each<[PlanDraft, string | null]>([
     [{ limits: '30/minute' }, '30/minute,1000/day'],
     [{ limits: '30/60s' }, '30/60s,1000/day'],

@@ -282,7 +282,7 @@ paths:
     expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'none' } })).toEqual({
       code: 0,
       out: 'OK: 4 plans, no contract.\n',
-      err: 'note: requests are not validated, and every path is forwarded (contract.file: none)\n',
+      err: 'note: requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none)\n',
     });
   });
 
@@ -318,6 +318,26 @@ paths:
     expect(err).toMatch(
       /^note: http:\S+ cannot be fetched: \w+; a start uses the copy from 1970-01-01T00:00:00.000Z\n$/,
     );
+  });
+
+  test('names operations behind paths of the gateway, and operations that take requests of a mount', async () => {
+    const get = '{ operationId: own, responses: { default: { description: Done. } } }';
+    const other = get.replace('own', 'pet');
+    writeFileSync(
+      join(cwd, 'hidden.yaml'),
+      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/usage: {get: ${get}}, /pets/a: {get: ${other}}}\n`,
+    );
+    writeFileSync(join(cwd, 'hidden-gateway.yaml'), 'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n');
+    const env = { STOREGATE_CONTRACT: 'hidden.yaml', STOREGATE_CONFIG: 'hidden-gateway.yaml' };
+    const { code, err } = await here(['check'], { env });
+    expect([code, err.split('\n')]).toEqual([
+      0,
+      [
+        'note: own (GET /usage): the gateway answers /usage itself; set usage.enabled: false to forward these requests',
+        'note: mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
+        '',
+      ],
+    ]);
   });
 
   test('ends on a signal while it reads the contract', async () => {

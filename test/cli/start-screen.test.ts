@@ -22,6 +22,7 @@ const PLANS: Plans['plans'] = new Map([
 const configWith = (changes: object = {}) =>
   ({
     plans: { plans: PLANS },
+    usage: { enabled: true },
     reference: { enabled: true },
     console: { enabled: true },
     contract: { file: '/openapi.yaml' },
@@ -109,7 +110,9 @@ test('says that requests are not validated without a contract', () => {
   const config = configWith({ contract: { file: 'none' } });
   const shown = startScreen({ ...SCREEN, config, contract: loadContract('none') });
   expect(shown).toMatch(/^Every path of the backend is available at http:\/\/localhost:8080\n/);
-  expect(shown).toContain('Note: requests are not validated, and every path is forwarded (contract.file: none).\n');
+  expect(shown).toContain(
+    'Note: requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none).\n',
+  );
   expect(shown).toContain('curl -i http://localhost:8080/ -H "X-API-Key: $KEY"\n');
   expect(shown).not.toContain('/docs/');
 });

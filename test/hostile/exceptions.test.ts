@@ -114,7 +114,6 @@ describe('an exception affects its own request only: 500, an id, one line, no de
       contract,
       published: writeDocuments(contract.document, []),
       paths: { page: '/docs/', json: '/openapi.json', yaml: '/openapi.yaml' },
-      page: true,
       readers: { keyHeader: 'X-API-Key', limits: null as never },
       errors: [],
     });

@@ -92,8 +92,12 @@ describe('the page', () => {
     const redirect = await raw('/docs');
     expect([redirect.status, redirect.headers.location]).toEqual([308, '/docs/']);
     const without = await TestGateway.start({ settings: 'reference: { enabled: false }' });
-    isTheError(await without.client.get('/docs/'), 404, 'not_found', { hasReference: false });
-    expect((await without.client.get('/openapi.json')).status).toBe(200);
+    const { secret } = await without.key();
+    for (const path of ['/docs', '/docs/', '/openapi.json', '/openapi.yaml']) {
+      const response = await without.client.get(path).set('X-API-Key', secret);
+      isTheError(response, 404, 'not_found', { hasReference: false });
+      expect((await without.client.get(path)).status).toBe(401);
+    }
     await without.stop();
   });
 });

@@ -5,11 +5,12 @@ const remembered = new Map<string, Loaded>();
 
 /** At a start, reads each contract once per Jest worker, which saves two thirds of a start. Reloads always read. */
 export class RememberingLoader extends ContractLoader {
-  override async loadFirst({ contract, data }: Request): Promise<Loaded> {
-    const name = JSON.stringify(contract);
+  override async loadFirst(request: Request): Promise<Loaded> {
+    const { contract, usage } = request;
+    const name = JSON.stringify([contract, usage]);
     const known = remembered.get(name);
     if (known && !isRemote(contract.file) && (await isUnchanged(known.contract))) return loadedOf(known.prepared);
-    const loaded = await super.loadFirst({ contract, data });
+    const loaded = await super.loadFirst(request);
     remembered.set(name, loaded);
     return loaded;
   }

@@ -27,7 +27,7 @@ export function createOperatorsReference(options: OperatorsReferenceOptions): Fi
 function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
   const paths = { page: prefix, json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
   const published = writeDocuments({ ...readsAlone(contract.document), servers: [{ url: api }] }, []);
-  return createReference({ contract, published, paths, page: true, readers: { console }, errors });
+  return createReference({ contract, published, paths, readers: { console }, errors });
 }
 
 function readsAlone(document: Readonly<Json>): Json {

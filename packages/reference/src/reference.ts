@@ -12,13 +12,10 @@ export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
   /** `page` has a trailing slash. */
   readonly paths: DocumentPaths & { readonly page: string };
-  /** `false`: only the contract is published. */
-  readonly page: boolean;
 }
 
-export function createReference({ published, paths, page, ...content }: ReferenceOptions): FindPage {
+export function createReference({ published, paths, ...content }: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
-  if (!page) return createSite(null, documents);
   const assets = loadAssets(`${paths.page}assets/`, import.meta.dirname, STYLES, [
     ['swagger-ui.js', resolve('swagger-ui-dist/swagger-ui-bundle.js')],
     ['swagger-ui.LICENSE.txt', resolve('swagger-ui-dist/LICENSE')],

@@ -1,4 +1,4 @@
-/** Requests are not validated, and every path is forwarded. */
+/** Requests are not validated, and every path but those of the gateway is forwarded. */
 export const NO_CONTRACT = 'none';
 
 export const isRemote = (place: string): boolean => /^https?:/i.test(place);

@@ -1,5 +1,4 @@
 import type { AddressSubjects } from '../../callers/address-subjects.ts';
-import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
 import type { Client } from '../../keys/key.ts';
@@ -12,6 +11,8 @@ export interface AnonymousParts {
   /** See `publicPlanOf`. */
   readonly plan: Plan | null;
   readonly subjects: AddressSubjects;
+  /** A path that needs a key whatever the contract says. */
+  readonly usagePath: string | null;
 }
 
 /** `null`: every request needs a key, because of the plans or the contract. */
@@ -20,13 +21,13 @@ export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans
 }
 
 /** Addresses are never banned, because many people may share one. */
-export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
+export function createAnonymous({ contract, plan, subjects, usagePath }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
   const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
   const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
 
   return (exchange, { path }) => {
-    const isPublic = path !== USAGE_PATH && contract.match(exchange.call.method, path).operation?.isPublic === true;
+    const isPublic = path !== usagePath && contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
     return clientWithoutKey(subjects.of(exchange.address), { limits, weight, concurrency });
   };

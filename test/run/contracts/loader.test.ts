@@ -11,6 +11,7 @@ const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
+const usage = { enabled: true };
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
 const reader = (name: string, deadline?: number) => new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
 
@@ -32,8 +33,8 @@ async function processOf(loader: ContractLoader): Promise<number> {
 test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
-    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE }),
-    loader.loadFirst({ contract: order(shippedFiles.contract), data }),
+    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage }),
+    loader.loadFirst({ contract: order(shippedFiles.contract), data, usage }),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
   expect(there.contract.files).toEqual(here.contract.files);
@@ -47,7 +48,9 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
   async (name) => {
     const mistakes = (error: unknown) =>
       error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
-    const there = await new ContractLoader().load({ contract: order(broken(name)), data: NOWHERE }).catch(mistakes);
+    const there = await new ContractLoader()
+      .load({ contract: order(broken(name)), data: NOWHERE, usage })
+      .catch(mistakes);
     let here: unknown;
     try {
       checkContract(broken(name));
@@ -60,7 +63,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 
 test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE });
+  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE, usage });
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
@@ -68,18 +71,20 @@ test('tolerated mistakes are returned', async () => {
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE });
+    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage });
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE })).rejects.toThrow(LoadingEnded);
+    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage })).rejects.toThrow(
+      LoadingEnded,
+    );
   });
 
   test('is ended at the deadline, with an error that names the contract', async () => {
     const loader = reader('silent', 1);
-    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE });
+    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE, usage });
     const message = 'was not read within 0.001 s; make the contract smaller or simpler';
     await expect(loading).rejects.toMatchObject({
       name: 'ContractError',
@@ -90,16 +95,18 @@ describe('a process that does not respond', () => {
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE })).rejects.toThrow(`${wrong} code 3`);
+    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE, usage })).rejects.toThrow(
+      `${wrong} code 3`,
+    );
     const loader = reader('silent');
-    const loading = loader.load({ contract: order('a'), data: NOWHERE });
+    const loading = loader.load({ contract: order('a'), data: NOWHERE, usage });
     process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE })).rejects.toMatchObject({
+  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE, usage })).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

@@ -37,10 +37,12 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
   return events;
 };
 
+const usage = { enabled: true };
+
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');
   const url = await serving((_request, response) => response.end(documentWith('/a')));
-  const request = { contract: { file: url }, data };
+  const request = { contract: { file: url }, data, usage };
   const first = await new ContractLoader().loadFirst(request);
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
@@ -80,7 +82,7 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const asked = { contract: { file: url }, data: temporary() };
+  const asked = { contract: { file: url }, data: temporary(), usage };
   const loading = loader.load(asked);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
@@ -92,7 +94,7 @@ test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostn
   async (ref) => {
     const more = { parameters: [{ $ref: ref }] };
     const url = await serving((_request, response) => response.end(documentWith('/a', more)));
-    const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary() });
+    const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary(), usage });
     expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
   },
 );

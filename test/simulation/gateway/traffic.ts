@@ -97,6 +97,7 @@ export class Traffic {
       contract: CONTRACT,
       plan: plans.publicPlan ?? null,
       subjects,
+      usagePath: null,
     });
     this.#authenticate = createAuthenticate({
       keyring,

@@ -1,0 +1,75 @@
+import { PAGE_PATHS, USAGE_PATH } from '../common/reserved-paths.ts';
+import type { Config } from './config.ts';
+import type { Contract, Operation } from './contract/contract.ts';
+import { NO_CONTRACT } from './contract/place.ts';
+
+/** A path that the gateway answers itself. A path ending in `/` is a prefix. */
+export interface OwnPath {
+  readonly path: string;
+  /** `false` leaves the path to the backend. */
+  readonly setting: 'reference.enabled' | 'usage.enabled';
+}
+
+const PAGES = PAGE_PATHS.map((path): OwnPath => ({ path, setting: 'reference.enabled' }));
+const USAGE: OwnPath = { path: USAGE_PATH, setting: 'usage.enabled' };
+
+/** Of a configuration; `file` is that of the contract. */
+export interface OwnPathSettings {
+  readonly file: string | null;
+  readonly hasReference: boolean;
+  readonly hasUsage: boolean;
+}
+
+/** Without a contract there are no pages. */
+export function ownPaths({ file, hasReference, hasUsage }: OwnPathSettings): readonly OwnPath[] {
+  const pages = hasReference && file !== NO_CONTRACT ? PAGES : [];
+  return hasUsage ? [...pages, USAGE] : pages;
+}
+
+export function ownPathsOf({ contract, reference, usage }: Config): readonly OwnPath[] {
+  return ownPaths({ file: contract.file, hasReference: reference.enabled, hasUsage: usage.enabled });
+}
+
+/** Sentences for operators: the operations with requests that the gateway answers itself. */
+export function hiddenOperations(config: Config, contract: Contract): string[] {
+  return ownPathsOf(config).flatMap(({ path, setting }) =>
+    operationsAt(contract, path).map((operation) => {
+      const own = path.endsWith('/') ? `paths below ${path}` : path;
+      return `${nameOf(operation)}: the gateway answers ${own} itself; set ${setting}: false to forward these requests`;
+    }),
+  );
+}
+
+/** Sentences for operators: the mounts with requests that operations of the contract take. */
+export function coveredMounts({ mounts }: Config, contract: Contract): string[] {
+  return mounts.flatMap(({ path }) => {
+    const operations = [...operationsAt(contract, path), ...operationsAt(contract, `${path}/`)];
+    if (operations.length === 0) return [];
+    const names = operations.map(nameOf).join(', ');
+    return [`mount ${path}: the contract takes precedence for ${names}; move the mount if it should serve them`];
+  });
+}
+
+const nameOf = ({ id, method, path }: Operation): string => `${id} (${method} ${path})`;
+
+/** Operations whose requests can have the path `own`, or begin with it if it ends in `/`. */
+function operationsAt(contract: Contract, own: string): Operation[] {
+  const isPrefix = own.endsWith('/');
+  const head = (isPrefix ? own.slice(0, -1) : own).split('/');
+  return contract.operations.filter((operation) =>
+    contract.prefixes.some((prefix) => {
+      const segments = `${prefix}${operation.path}`.split('/');
+      const fits = isPrefix ? segments.length > head.length : segments.length === head.length;
+      return fits && contract.match(operation.method, exampleOf(head, segments)).operation === operation;
+    }),
+  );
+}
+
+/** No operation has it as literal text. */
+const ANY_VALUE = 'any-value-of-the-parameter';
+
+/** A canonical path that begins with `head` and continues like the template. */
+function exampleOf(head: readonly string[], segments: readonly string[]): string {
+  const rest = segments.slice(head.length).map((segment) => segment.replace(/\{[^{}]*\}/g, ANY_VALUE));
+  return new URL([...head, ...rest].join('/'), 'http://gateway').pathname;
+}

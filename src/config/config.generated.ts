@@ -8,6 +8,7 @@ export type Upstream = {
   readonly connectTimeout: Unit<'duration'>;
   readonly headersTimeout: Unit<'duration'>;
   readonly bodyTimeout: Unit<'duration'>;
+  readonly keepAliveTimeout: Unit<'duration'>;
   readonly minResponseRate: Unit<'size'>;
   readonly tls: {
     readonly ca: Unit<'path'> | null;

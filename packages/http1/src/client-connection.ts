@@ -12,11 +12,13 @@ import { malformed, WireError } from './wire-error.ts';
 /** The bytes are valid only during the call. */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** Milliseconds: to connect; to the response head; between two parts of a body. */
+/** Milliseconds: to connect; to the response head; between two parts of a body; between two requests. */
 export interface ClientTimeouts {
   readonly connectTimeout: number;
   readonly headersTimeout: number;
   readonly bodyTimeout: number;
+  /** Shorter than that of the server, which may close a connection as a request arrives. */
+  readonly keepAliveTimeout: number;
 }
 
 export interface ClientShared {
@@ -31,8 +33,6 @@ export interface ClientShared {
 }
 
 const MOST_HEAD_BYTES = 64 * 1024;
-/** Milliseconds: shorter than the idle timeout of common servers. */
-const IDLE = 4_000;
 /** No server has a reason to send more interim responses (RFC 9110 section 15.2). */
 const MOST_INTERIM = 16;
 /** Milliseconds. */
@@ -65,7 +65,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #persistent = true;
   #over = false;
   #retired = false;
-  #idleTimeout = IDLE;
+  /** Milliseconds that the server allows. */
+  #idleHint = NEVER;
+  #freeSince = 0;
   #deadline: number;
 
   constructor(shared: ClientShared) {
@@ -91,6 +93,15 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   get isOpen(): boolean {
     return !this.#closed;
+  }
+
+  /** Idle for too long at `now`. The timer closes such connections later, because it looks at intervals. */
+  isStale(now: number): boolean {
+    return now - this.#freeSince >= this.#idleTimeout;
+  }
+
+  get #idleTimeout(): number {
+    return Math.min(this.#shared.timeouts.keepAliveTimeout, this.#idleHint);
   }
 
   get address(): string | undefined {
@@ -263,6 +274,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     }
     // The receiver may still have paused it.
     if (this.#paused) this.#unpause();
+    this.#freeSince = performance.now();
     this.#deadline = this.#shared.now + this.#idleTimeout;
     this.#shared.free(this);
   }
@@ -366,8 +378,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive') continue;
       const seconds = /^timeout=(\d{1,5})(?:,|$)/i.exec(list[i + 1]!)?.[1];
       if (seconds === undefined) return;
-      this.#idleTimeout = Math.min(IDLE, Number(seconds) * 1_000 - HINT_MARGIN);
-      if (this.#idleTimeout <= 0) this.#persistent = false;
+      this.#idleHint = Number(seconds) * 1_000 - HINT_MARGIN;
+      if (this.#idleHint <= 0) this.#persistent = false;
     }
   }
 }

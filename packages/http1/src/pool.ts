@@ -140,7 +140,7 @@ export class Pool {
   /** Groups share connection time by weight. Rejects or throws PoolBusy. */
   take(party: QueueOwner = NO_OWNER, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
-    const idle = this.#idle.pop();
+    const idle = this.#takeIdle();
     if (idle !== undefined) return idle;
     if (this.#all.size < this.#limits.connections && this.#waiting.size === 0) return this.#open();
     return new Promise((resolve, reject) => {
@@ -148,6 +148,16 @@ export class Pool {
       waiter?.waits(() => this.#waiting.leave(waiting, party));
       this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headersTimeout)?.refuse();
     });
+  }
+
+  #takeIdle(): ClientConnection | undefined {
+    if (this.#idle.length === 0) return undefined;
+    const now = performance.now();
+    for (;;) {
+      const idle = this.#idle.pop();
+      if (idle === undefined || !idle.isStale(now)) return idle;
+      idle.destroy();
+    }
   }
 
   release(connection: ClientConnection): void {

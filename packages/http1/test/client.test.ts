@@ -87,6 +87,7 @@ function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false):
     connectTimeout: HOUR,
     headersTimeout: HOUR,
     bodyTimeout: HOUR,
+    keepAliveTimeout: HOUR,
     host: origin.host,
     open: openerTo(origin, { tunnels }),
     ...given,
@@ -513,7 +514,13 @@ describe('a pool', () => {
   test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
     const held: Socket[] = [];
     const store = await far((socket) => void held.push(socket));
-    const limits = { mostWaiting: 8, connectTimeout: HOUR, headersTimeout: HOUR, bodyTimeout: HOUR };
+    const limits = {
+      mostWaiting: 8,
+      connectTimeout: HOUR,
+      headersTimeout: HOUR,
+      bodyTimeout: HOUR,
+      keepAliveTimeout: HOUR,
+    };
     const pool = poolTo(store.url, { connections: 3 });
     const all = Array.from({ length: 7 }, () => asked(pool));
     await until('three have come', () => held.length === 3);
@@ -574,7 +581,7 @@ describe('a pool', () => {
 
   test('gives the place of a connection that is late to who waits', async () => {
     const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
-    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR };
+    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR, keepAliveTimeout: HOUR };
     const pool = poolTo(store.url, { ...limits, headersTimeout: 1_000 });
     await asked(pool);
     const { answer } = await begin(pool);
@@ -612,6 +619,28 @@ describe('a pool', () => {
     closed.close();
     await expect(waiting).rejects.toBeInstanceOf(PoolBusy);
     expect(() => closed.take()).toThrow(PoolBusy);
+  });
+
+  test('uses no connection that has been idle for too long, also before its timer sees that', async () => {
+    const store = await far(answers(OK));
+    const pool = poolTo(store.url, { connections: 2, keepAliveTimeout: 50 });
+    await Promise.all([asked(pool), asked(pool)]);
+    await until('both are free', () => pool.status.idle === 2);
+    standStill(60);
+    expect(await asked(pool, { method: 'POST' })).toEqual([200, 'ok']);
+    expect([store.opened, pool.status.open]).toEqual([3, 1]);
+  });
+
+  test('applies a new idle time to connections that are idle already', async () => {
+    const store = await far(answers(OK));
+    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, headersTimeout: HOUR, bodyTimeout: HOUR };
+    const pool = poolTo(store.url, limits);
+    await asked(pool);
+    await until('it is free', () => pool.status.idle === 1);
+    pool.use({ ...limits, keepAliveTimeout: 50 });
+    standStill(60);
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(2);
   });
 
   test('forgets a connection that ends while it is idle, or that sends unrequested bytes', async () => {

@@ -1,4 +1,4 @@
-import type { ClientConnection, ClientRequest, OpenerOptions, Pool } from '@storegate/http1';
+import type { ClientConnection, ClientRequest, OpenerOptions, Pool, PoolLimits } from '@storegate/http1';
 import { checkedLines, FieldLines } from '@storegate/http1';
 import type { StatusRange, Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
@@ -19,13 +19,17 @@ const OWN_CONNECTION = {
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
 
+function limitsOf({ keepAliveTimeout }: ChecksParts['settings']): PoolLimits {
+  return { ...OWN_CONNECTION, keepAliveTimeout };
+}
+
 /** Any response to this path is a sign of life. */
 const ANY_PATH = '/';
 
 export interface ChecksParts {
   readonly url: string;
   readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
-  readonly settings: Pick<UpstreamSettings, 'healthChecks' | 'ejection'>;
+  readonly settings: Pick<UpstreamSettings, 'healthChecks' | 'ejection' | 'keepAliveTimeout'>;
   readonly health: Pick<Health, 'state' | 'since' | 'failedReturns'>;
   readonly onResult: (verdict: Verdict, error: unknown) => void;
   readonly ticked: () => void;
@@ -48,12 +52,13 @@ export class Checks {
   constructor(parts: ChecksParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
-    this.#pool = poolTo(parts.url, OWN_CONNECTION, parts.secure);
+    this.#pool = poolTo(parts.url, limitsOf(parts.settings), parts.secure);
     this.#plan();
   }
 
   use(settings: ChecksParts['settings']): void {
     this.#settings = settings;
+    this.#pool.use(limitsOf(settings));
     this.#plan();
   }
 

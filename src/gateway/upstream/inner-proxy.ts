@@ -69,6 +69,7 @@ export function createInnerProxy(target: string, { timeouts, observe, returned }
     // The proxy has the deadlines.
     headersTimeout: Number.POSITIVE_INFINITY,
     bodyTimeout: Number.POSITIVE_INFINITY,
+    keepAliveTimeout: server.keepAliveTimeout - 1_000,
     host: 'mount',
     open(receive, connected): Duplex {
       const [near, far] = duplexPair();

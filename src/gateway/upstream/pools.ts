@@ -4,7 +4,7 @@ import type { Upstream } from '../../config/config.ts';
 /** More would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
-export type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
+export type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'keepAliveTimeout'>;
 
 export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions): Pool {
   const origin = new URL(url);

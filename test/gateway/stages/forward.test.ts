@@ -45,6 +45,7 @@ function forwarding(
     connectTimeout,
     headersTimeout,
     bodyTimeout: HOUR,
+    keepAliveTimeout: HOUR,
     host: 'store',
     basePath: '/base',
     open(receive, connected) {

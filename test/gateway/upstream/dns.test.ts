@@ -150,6 +150,7 @@ test('connections use the next address after a refusal, and leave an address tha
       connectTimeout: 5_000,
       headersTimeout: 5_000,
       bodyTimeout: 5_000,
+      keepAliveTimeout: 5_000,
       host: 'store',
     },
     open: openerTo(new URL(`http://store.example:${port}`), { lookup: some.lookup }),
@@ -182,6 +183,7 @@ test('health checks leave an address that was removed from the name, too', async
     url: `http://store.example:${port}`,
     secure: { lookup: some.lookup },
     settings: {
+      keepAliveTimeout: 5_000,
       healthChecks: {
         ...{ path: '/', interval: 20, timeout: 5_000, healthyThreshold: 1, unhealthyThreshold: 1 },
         statuses: [{ from: 200, to: 200 }],

@@ -20,7 +20,7 @@ export interface OwnPathSettings {
   readonly hasUsage: boolean;
 }
 
-/** Without a contract there are no pages. */
+/** Without a contract the gateway serves no pages. */
 export function ownPaths({ file, hasReference, hasUsage }: OwnPathSettings): readonly OwnPath[] {
   const pages = hasReference && file !== NO_CONTRACT ? PAGES : [];
   return hasUsage ? [...pages, USAGE] : pages;

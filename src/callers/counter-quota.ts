@@ -19,7 +19,7 @@ const IPV6: Block = { name: 'ipv6', part: 1 / 2, shared: 1_024 };
  */
 const NETWORK = { part: 1 / 50, shared: 64 };
 
-/** Of this process, so that nobody can compute which clients share a counter. */
+/** Of this process, so that no client can compute which clients share a counter. */
 const SECRET = randomBytes(32);
 
 /**

@@ -51,7 +51,7 @@ function open(path: string, flags: number): number {
   return fd;
 }
 
-/** The descriptor has the reading end too, and nobody reads. */
+/** The descriptor has the reading end too, but no process reads. */
 function unreadPipe(): number {
   const path = join(folder(), 'pipe');
   execFileSync('mkfifo', [path]);
@@ -118,11 +118,11 @@ async function stop(): Promise<number | null> {
 
 const OUTPUTS: readonly (readonly [string, () => number | undefined, Given])[] = [
   ['a full disk', () => open('/dev/full', constants.O_WRONLY), {}],
-  ['a pipe that nobody reads', unreadPipe, {}],
-  ['a socket that nobody reads', () => undefined, {}],
+  ['a pipe without a reader', unreadPipe, {}],
+  ['a socket without a reader', () => undefined, {}],
   ['a full disk, as readable text', () => open('/dev/full', constants.O_WRONLY), { format: 'pretty' }],
   ['a full disk, with workers', () => open('/dev/full', constants.O_WRONLY), { workers: 2 }],
-  ['a pipe that nobody reads, with workers', unreadPipe, { workers: 2 }],
+  ['a pipe without a reader, with workers', unreadPipe, { workers: 2 }],
 ];
 
 describe('a gateway whose log cannot be written', () => {

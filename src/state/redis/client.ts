@@ -12,9 +12,12 @@ const CONNECT_TIMEOUT = 1_000;
 export const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
-/** Milliseconds. Jitter keeps gateways from reconnecting at the same time. */
+/**
+ * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold two seconds after
+ * it: a connection attempt without an answer, this delay and a probe have to fit into that time.
+ */
 function retryDelay(times: number): number {
-  return Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.5 + Math.random() / 2);
+  return Math.min(50 * 2 ** Math.min(times, 4), 500) * (0.5 + Math.random() / 2);
 }
 
 /**

@@ -19,6 +19,8 @@ interface Charge {
   readonly askedAt: number;
   readonly decidedAt: number;
   readonly units: number;
+  /** Of the plan at that time. */
+  readonly limit: number;
 }
 
 /** When a fixed window opened, at the earliest and at the latest. */
@@ -76,7 +78,12 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const { subject, sentAt: askedAt, decidedAt, operation, admission } = answer;
     const counter = counterOf(subject!, window);
     if (decidedAt <= counter.clearedAt) return null;
-    counter.charges.push({ askedAt, decidedAt, units: OPERATIONS[operation].cost });
+    counter.charges.push({
+      askedAt,
+      decidedAt,
+      units: OPERATIONS[operation].cost,
+      limit: window.limit,
+    });
     const span = window.span * (1 - DRIFT) - TOLERANCE;
     if (window.kind === 'sliding') return over(counter, window, decidedAt - span, decidedAt);
     const age = window.span - (resetAt - admission!.now);
@@ -95,8 +102,10 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
       ({ askedAt, decidedAt }) => askedAt >= from && decidedAt < until,
     );
     const used = sumOf(inside);
-    if (used <= window.limit) return null;
-    const most = window.limit + allowance(window, counter, from, until);
+    // A plan may have changed since an answer that arrives late was decided.
+    const limit = Math.max(window.limit, ...inside.map((charge) => charge.limit));
+    if (used <= limit) return null;
+    const most = limit + allowance({ ...window, limit }, counter, from, until);
     if (used <= most) return null;
     const { name, kind, scope = 'all' } = window;
     return `at most ${most} units per ${name} (${kind}, ${scope}), not ${used}`;

@@ -43,17 +43,16 @@ interface Counter {
  */
 export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   const counters = new Map<string, Counter>();
-  /** A grant may be confirmed before the first response that shows its counter. */
+  /** A change may be confirmed before the first response that shows its counter. */
   const grants: OperatorChange[] = [];
+  const clears: OperatorChange[] = [];
   let checkedUntil = 0;
   const counterOf = (subject: string, window: Window) => {
     const name = `${subject} ${windowId(window)}`;
-    const counter = counters.get(name) ?? {
-      charges: [],
-      openings: new Map<number, Opening>(),
-      name,
-      clearedAt: 0,
-    };
+    const known = counters.get(name);
+    if (known) return known;
+    const counter: Counter = { charges: [], openings: new Map(), name, clearedAt: 0 };
+    counter.clearedAt = clears.findLast((change) => concerns(change, counter))?.at ?? 0;
     counters.set(name, counter);
     return counter;
   };
@@ -141,6 +140,7 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const { step, at } = change;
     if (step.type === 'grant') grants.push(change);
     if (step.type !== 'lift' && step.type !== 'reset') return;
+    clears.push(change);
     for (const counter of counters.values()) if (concerns(change, counter)) clear(counter, at);
   }
 };

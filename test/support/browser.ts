@@ -52,7 +52,10 @@ export class TestBrowser {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
-    page.on('console', (message) => void complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('console', (message) => {
+      // The browser informs if a user, or a test, was faster than autofocus.
+      if (message.type() !== 'info') complaints.push(`${message.type()}: ${message.text()}`);
+    });
     page.on('pageerror', (error) => void complaints.push(`error: ${error.message}`));
     return { page, complaints };
   }

@@ -109,7 +109,7 @@ export async function prepareStoregate(
 /** From the project's `start` script. */
 function startScript(project: string): [flags: string[], script: string, command: string[]] {
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
-  const [node, ...words] = scripts.start.split(' ');
+  const [node, ...words] = scripts.start.replace(/^exec /, '').split(' ');
   const at = words.findIndex((word) => !word.startsWith('-'));
   if (node !== 'node' || at < 0) throw new Error(`the start script is not a plain call of node: ${scripts.start}`);
   return [words.slice(0, at), words[at]!, words.slice(at + 1)];

@@ -146,7 +146,7 @@ async function redisNotes(config: Config): Promise<string[]> {
   if (config.redis === null) return [];
   const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
-    const { warningsAbout } = await import('../state/redis/start.ts');
+    const { warningsAbout } = await import('../state/redis/command-checks.ts');
     const warnings = await warningsAbout(config.redis);
     const unmigratedKeys = hasKeys ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys)) : null;
     return unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];

@@ -105,8 +105,8 @@ export function ban(
 }
 
 /**
- * When the strikes and the level have no effect any more. It is stored, because the step that drops old counters does not know
- * the escalation of each subject.
+ * When the strikes and the level have no effect any more. It is stored, because the step that drops
+ * old counters does not know the escalation of each subject.
  */
 function forgottenAt({ cleanSince, level }: StrikeState, escalation: BanEscalation | null): number {
   if (escalation === null) return cleanSince;

@@ -56,7 +56,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const fields = backendFields(config, longLived);
+  const toBackend = backendParts(config, longLived);
   const { names, authenticate } = createReading(settings, longLived);
   const upstreamOf = upstreamsIn(contract, upstreams);
   const urls = storeUrls(config);
@@ -75,16 +75,21 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward: createForward({
-      ...{ upstreamOf, observe, plainAnswers: responses !== 'off' },
-      ...fields,
+      upstreamOf,
+      ...toBackend,
+      plainAnswers: responses !== 'off',
       pathOf: createStorePaths(contract.prefixes, urls),
     }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
-      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream },
-      ...fields,
-      ...{ upstreamOf: (name) => upstreams.of(name), storesOf: (name) => urls.get(name)! },
+      maxBodyBytes,
+      answer,
+      mounts: config.mounts,
+      timeouts: config.upstream,
+      ...toBackend,
+      upstreamOf: (name) => upstreams.of(name),
+      storesOf: (name) => urls.get(name)!,
     }),
     pages: ownPages(settings, { guard, answer }),
     cors,
@@ -93,12 +98,13 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-/** The fields that backends get, and the names of the fields that clients get from them. */
-function backendFields({ keys, cors }: Config, { tracing }: LongLived) {
+/** The fields that backends get, the names of the fields that clients get from them, and the observer. */
+function backendParts({ keys, cors }: Config, { tracing, observe }: LongLived) {
   const untraced = createRequestFields(keys.identity);
   return {
     requestFields: tracing === null ? untraced : tracedFields(untraced),
     returned: new ReturnedNames({ cors: isOfBackend(cors) }),
+    observe,
   };
 }
 
@@ -112,6 +118,7 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { carriers: chosen, hide, identity } = config.keys;
   const own = [...(tracing === null ? [] : TRACE_FIELDS), ...Object.values(identity).filter((name) => name !== null)];
+  const usagePath = config.usage.enabled ? USAGE_PATH : null;
   const readingOf = (carriers: Carriers, anonymous: Anonymous | null): Reading => ({
     names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
     authenticate: createAuthenticate({
@@ -119,11 +126,10 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
       guard,
       clock,
       carriers,
-      anonymous: isOfBackend(config.cors) ? withPreflights(anonymous) : anonymous,
+      anonymous: isOfBackend(config.cors) ? withPreflights(anonymous, usagePath) : anonymous,
     }),
   });
   const plan = publicPlanOf({ config, contract });
-  const usagePath = config.usage.enabled ? USAGE_PATH : null;
   const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
   const { names, authenticate } = readingOf(chosen ?? contract.carriers, anonymous);
   /** The contract takes precedence over mounts. */

@@ -63,8 +63,8 @@ export class UnsavedError extends Error {
  * Every implementation guarantees:
  * - `admit` decides and charges in one atomic step under any concurrency. No window admits more than its limit. Either
  * all windows of a request are charged or none: those without a scope and those of its own scopes.
- * - A refused request changes no window. More refusals in one wait than the client may have workers are strikes, and enough
- * strikes are a ban. Each ban is longer than the one before; time without strikes shortens the next one.
+ * - A refused request changes no window. More refusals in one wait than the client may have workers
+ * are strikes, and enough strikes are a ban. Each ban is longer than the one before; time without strikes shortens the next one.
  * - A clock that is set back lengthens no window, wait or ban beyond its span.
  * - A window keeps its count when limits change. The new limit applies from the next request.
  * - An expired subject is removed automatically.

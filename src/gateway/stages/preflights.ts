@@ -1,6 +1,5 @@
 import { networkOf } from '../../callers/address.ts';
 import { createCallerWindow } from '../../callers/caller-window.ts';
-import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
@@ -20,12 +19,12 @@ const LIMITS: Limits = { windows: [ALLOWANCE], escalation: null };
 const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
 
 /**
- * Lets preflights for the backend pass without a key, because browsers send none. The usage page
- * has no backend.
+ * Lets preflights for the backend pass without a key, because browsers send none. `usagePath` has no
+ * backend; `null`: it belongs to the API.
  */
-export function withPreflights(other: Anonymous | null): Anonymous {
+export function withPreflights(other: Anonymous | null, usagePath: string | null): Anonymous {
   return (exchange, target) => {
-    if (isPreflight(exchange) && target.path !== USAGE_PATH)
+    if (isPreflight(exchange) && target.path !== usagePath)
       return clientWithoutKey(`address:${networkOf(exchange.address)}`, CLIENT);
     return other === null ? null : other(exchange, target);
   };

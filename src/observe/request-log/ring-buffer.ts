@@ -164,8 +164,15 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
       verdict === null || usage === null
         ? null
         : {
-            ...{ ...usage, verdict: 'admitted', strikes: numbers[10]!, freeRefusals: 0 },
-            ...{ retryAt: 0, violated: null, bannedUntil: 0, banBegins: false, ...(by === undefined ? {} : { by }) },
+            ...usage,
+            verdict: 'admitted',
+            strikes: numbers[10]!,
+            freeRefusals: 0,
+            retryAt: 0,
+            violated: null,
+            bannedUntil: 0,
+            banBegins: false,
+            ...(by === undefined ? {} : { by }),
           },
     cost: numbers[7]!,
     declared: orNull(numbers[8]!),

@@ -5,15 +5,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { mastersOf } from './bulk.ts';
-import {
-  type Connection,
-  connect,
-  disconnect,
-  onDisconnect,
-  openConnection,
-  START_TIMEOUT,
-  untilReady,
-} from './client.ts';
+import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { type DataCheck, dataCheckOf } from './data-checks.ts';
 import { isReplyError, messages, RedisError } from './error.ts';
 import { forgetIndex } from './key-index.ts';
@@ -223,21 +215,6 @@ async function tryScript(redis: Connection): Promise<void> {
   const message = subjectChanged(name);
   await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, message]);
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
-}
-
-/** Warnings of a Redis that no gateway of this process uses. Throws RedisError. */
-export async function warningsAbout(settings: RedisSettings): Promise<string[]> {
-  const redis = await connect(settings);
-  try {
-    return await checkRedis(
-      redis,
-      dataCheckOf(redis, () => {}),
-    );
-  } catch (error) {
-    throw unusable(error);
-  } finally {
-    disconnect(redis);
-  }
 }
 
 /** The reason why a check failed. */

@@ -43,8 +43,11 @@ export function countersFrom(
   const state = newStrikeState();
   counters.strikeState = state;
   if (bannedUntil > 0) {
-    Object.assign(state, { bannedUntil, bannedSince: reportedAt, level: 1 });
-    Object.assign(state, { cleanSince: bannedUntil, forgottenAt: bannedUntil });
+    state.bannedSince = reportedAt;
+    state.bannedUntil = bannedUntil;
+    state.level = 1;
+    state.cleanSince = bannedUntil;
+    state.forgottenAt = bannedUntil;
   }
   const wait = { at: reportedAt, until: verdict === 'limited' ? retryAt : 0, refusals: 1 };
   const scope = verdict === 'limited' ? violated?.scope : undefined;

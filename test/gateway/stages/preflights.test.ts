@@ -5,7 +5,7 @@ import { admitPreflights, withPreflights } from '../../../src/gateway/stages/pre
 import { admittedClient, exchangeOf, knownClient, targetOf } from '../../support/exchange.ts';
 
 const PREFLIGHT = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'PUT' };
-const anonymous = withPreflights(null);
+const anonymous = withPreflights(null, '/usage');
 const clientAt = (address: string) =>
   anonymous(exchangeOf('OPTIONS', PREFLIGHT, { address }), targetOf('/pets')) as KnownClient;
 
@@ -17,6 +17,11 @@ test.each<[name: string, method: string, fields: Record<string, string>, path: s
   ['a preflight for /usage', 'OPTIONS', PREFLIGHT, '/usage', false],
 ])('%s without a key', (_, method, fields, path, passes) => {
   expect(anonymous(exchangeOf(method, fields), targetOf(path)) !== null).toBe(passes);
+});
+
+test('a preflight for /usage passes without a key if the path belongs to the API', () => {
+  const withoutUsage = withPreflights(null, null);
+  expect(withoutUsage(exchangeOf('OPTIONS', PREFLIGHT), targetOf('/usage'))).not.toBeNull();
 });
 
 test('preflights have an allowance of their own per address, and the state is not called', async () => {

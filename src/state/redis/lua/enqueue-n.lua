@@ -2,8 +2,9 @@
 --
 -- KEYS    [i] remembered names by expiry; their times; number of jobs created
 --         for each receiver: jobs by next attempt; by creation; their content; its state
--- ARGV    now in Unix milliseconds; 1: this clock decides (tests); name; time since which a remembered name is a duplicate; expiry of the name;
---         name to forget or ''; maximum names; maximum jobs of a receiver; lifetime of jobs; job
+-- ARGV    now in Unix milliseconds; 1: this clock decides (tests); name; time since which a remembered name is a
+--         duplicate; expiry of the name; name to forget or ''; maximum names; maximum jobs of a
+--         receiver; lifetime of jobs; job
 -- Return  number of jobs dropped to make room; nothing: duplicate
 
 --- include rules/clock.lua

@@ -6,13 +6,12 @@ import { BATCH, type Batch, type Counts, type Source, type SubjectCounters } fro
 import { type LogName, readEntries } from '../audit-entries.ts';
 import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
 import { type Connection, connect, disconnect } from '../client.ts';
-import { dataCheckOf } from '../data-checks.ts';
+import { checkForCommand } from '../command-checks.ts';
 import { keyOf } from '../key-names.ts';
 import { keysOf, readWith } from '../key-records.ts';
 import { kindOf, redisName } from '../open.ts';
 import { tokensIn } from '../records.ts';
 import { loadScript } from '../scripts.ts';
-import { checkRedis, unusable } from '../start.ts';
 import { withTimeout } from '../timeouts.ts';
 import { parseStoredCounters } from './stored-counters.ts';
 
@@ -40,12 +39,7 @@ export async function openRedisSource(settings: RedisSettings): Promise<Source> 
 /** Throws RedisError, or an error of `prepare`, after closing the connection. */
 export function openToCopy(settings: RedisSettings, prepare?: (redis: Connection) => Promise<void>) {
   return connect(settings, async (redis) => {
-    await checkRedis(
-      redis,
-      dataCheckOf(redis, () => {}),
-    ).catch((error: unknown) => {
-      throw unusable(error);
-    });
+    await checkForCommand(redis);
     await prepare?.(redis);
   });
 }

@@ -8,15 +8,14 @@ import type { Cors } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';
 import type { Target } from './results.ts';
 import { noWebSocket } from './route-refusals.ts';
-import type { Route } from './routes.ts';
+import type { RouteMatch } from './routes.ts';
 import type { CheckAddress } from './stages/addresses.ts';
 import type { Admit } from './stages/admit.ts';
 import type { Authenticate } from './stages/authenticate.ts';
 import type { CheckContract } from './stages/contract.ts';
-import type { Forward } from './stages/forward.ts';
+import type { Forward, ForwardTunnel } from './stages/forward.ts';
 import type { RequestGuard } from './stages/request-guard.ts';
 import type { Inspect } from './upstream/inspection.ts';
-import type { Mounts } from './upstream/mounts.ts';
 import type { Call } from './wire/call.ts';
 
 export interface Parts {
@@ -26,15 +25,16 @@ export interface Parts {
   readonly admit: Admit;
   readonly contract: CheckContract;
   readonly forward: Forward;
+  readonly tunnel: ForwardTunnel;
   readonly inspect: Inspect;
   readonly relay: Relay;
   /** `null`: its path belongs to the API. */
   readonly usage: Usage | null;
-  readonly mounts: Mounts;
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
-  readonly route: (exchange: Exchange, target: Target) => Route;
+  readonly route: (exchange: Exchange, target: Target) => RouteMatch;
+  readonly takesTunnel: (exchange: Exchange) => boolean;
 }
 
 /** Also responds to every error thrown on the way. */
@@ -47,7 +47,7 @@ export type Pipeline = (call: Call) => void;
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
-  const { usage, mounts, pages, cors, answer, route } = parts;
+  const { tunnel, usage, pages, cors, answer, route, takesTunnel } = parts;
 
   async function walk(exchange: Exchange): Promise<void> {
     try {
@@ -60,16 +60,15 @@ export function createPipeline(parts: Parts): Pipeline {
       if (client instanceof Refusal) return answer.fail(exchange, client);
       if (usage !== null && target.path === USAGE_PATH) return await usage(exchange, client);
 
-      const way = route(exchange, target);
+      const match = route(exchange, target);
       const admitting =
-        way.kind === 'operation'
-          ? admit(exchange, client, way.operation.cost, way.operation.scopes)
+        match.kind === 'route'
+          ? admit(exchange, client, match.route.cost, match.route.scopes)
           : admit(exchange, client, 1);
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
-      if (way.kind === 'mount') return relay(exchange, await mounts.forward(exchange, admitted, target, way.mount));
 
-      const checking = contract(exchange, admitted, target, way);
+      const checking = contract(exchange, admitted, target, match);
       const checked = checking instanceof Promise ? await checking : checking;
       const stored = await forward(exchange, checked);
       const inspected = inspect(exchange, checked, stored);
@@ -87,28 +86,22 @@ export function createPipeline(parts: Parts): Pipeline {
     }
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
-    const way = route(exchange, target);
+    const match = route(exchange, target);
     const admitted = await admit(exchange, client, 1);
     if (admitted instanceof Refusal) throw admitted;
-    if (way.kind !== 'mount' || !way.mount.websocket) throw noWebSocket();
-    const answered = await mounts.tunnel(exchange, admitted, target, way.mount);
+    if (match.kind !== 'route' || !match.route.websocket) throw noWebSocket();
+    const answered = await tunnel(exchange, await contract(exchange, admitted, target, match));
     if (answered !== null) relay(exchange, answered);
   }
 
   /** Browsers send preflights without a key. */
   async function preflight(exchange: Exchange, target: Target): Promise<void> {
-    const way = route(exchange, target);
-    const methods =
-      way.kind === 'method_not_allowed'
-        ? way.allow
-        : way.kind === 'operation'
-          ? [way.operation.method]
-          : ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+    const methods = methodsOf(route(exchange, target));
     await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
   }
 
   function begin(exchange: Exchange): void {
-    if (!mounts.takesTunnel(exchange)) void walk(exchange);
+    if (!takesTunnel(exchange)) void walk(exchange);
     else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
   }
 
@@ -119,4 +112,12 @@ export function createPipeline(parts: Parts): Pipeline {
     if (refusal === null) begin(exchange);
     else void answer.fail(exchange, refusal);
   };
+}
+
+const ANY: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function methodsOf(match: RouteMatch): readonly string[] {
+  if (match.kind === 'method_not_allowed') return match.allow;
+  const operation = match.kind === 'route' ? match.route.operation : null;
+  return operation === null ? ANY : [operation.method];
 }

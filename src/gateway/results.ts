@@ -1,6 +1,7 @@
-import type { Operation } from '../config/contract/contract.ts';
+import type { ClientRequest } from '@storegate/http1';
 import type { Client } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Route } from './routes.ts';
 import type { RequestTarget } from './wire/target.ts';
 
 /** An object literal cannot set a protected field, and a copy does not have it. */
@@ -26,6 +27,6 @@ export type Checked = Made<CheckedRequest, 'contract'>;
 export interface CheckedRequest {
   readonly client: Admitted;
   readonly target: Target;
-  readonly operation: Operation;
-  readonly body: Buffer | null;
+  readonly route: Route;
+  readonly body: ClientRequest['body'];
 }

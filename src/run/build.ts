@@ -9,7 +9,7 @@ import {
   USAGE_PATH,
 } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
-import type { Contract, Operation } from '../config/contract/contract.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/catalogue.ts';
@@ -18,27 +18,27 @@ import type { Exchange } from '../gateway/exchange.ts';
 import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
-import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
+import { createPipeline, type Parts, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
 import { createCors, isOfBackend, isPreflight } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
+import { createJoinTunnel } from '../gateway/reply/tunnel.ts';
 import type { Target } from '../gateway/results.ts';
-import { findPreflightRoute, findRoute, type Route } from '../gateway/routes.ts';
+import { createRoutes, type RouteMatch, type Routes } from '../gateway/routes.ts';
 import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
 import { type Admit, createAdmit, createJudge } from '../gateway/stages/admit.ts';
 import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
 import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
-import { createForward, createStorePaths } from '../gateway/stages/forward.ts';
+import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
 import { admitPreflights, withPreflights } from '../gateway/stages/preflights.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
-import { createRequestFields } from '../gateway/upstream/headers.ts';
+import { createRequestFields, type RequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
-import { createMounts } from '../gateway/upstream/mounts.ts';
-import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
+import { createSends } from '../gateway/upstream/sends.ts';
 import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
 import { isAnonymous } from '../keys/key.ts';
 import { readScope } from '../limits/scopes.ts';
@@ -49,17 +49,21 @@ import type { ActiveConfig } from './reload.ts';
 /** A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
   const { config, contract } = settings;
-  const { uses, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
+  const { largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const toBackend = backendParts(config, longLived);
   const { names, authenticate } = createReading(settings, longLived);
-  const upstreamOf = upstreamsIn(contract, upstreams);
-  const urls = storeUrls(config);
+  const returned = new ReturnedNames({ cors: isOfBackend(config.cors) });
+  const routes = routesOf(settings, longLived, returned);
+  const { forward, tunnel } = createForward({
+    requestFields: requestFieldsOf(config, longLived),
+    joinTunnel: createJoinTunnel(answer, returned),
+    plainAnswers: responses !== 'off',
+  });
   return createPipeline({
     guard: createRequestGuard({
       ...{ config: config.http, observe, names, report: createFaultReporter(contract) },
@@ -70,42 +74,43 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     usage: config.usage.enabled ? createUsage({ ...longLived, answer, operations: contract.operations }) : null,
     admit: createAdmission(config, longLived),
     contract: createContract({
-      ...{ maxBodyBytes, largeChecks, clock, report, bodies: longLived.bodies },
+      ...{ largeChecks, clock, report, bodies: longLived.bodies },
       suggest: (path) => contract.similar(path),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
-    forward: createForward({
-      upstreamOf,
-      ...toBackend,
-      plainAnswers: responses !== 'off',
-      pathOf: createStorePaths(contract.prefixes, urls),
-    }),
+    forward,
+    tunnel,
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
-    mounts: createMounts({
-      maxBodyBytes,
-      answer,
-      mounts: config.mounts,
-      timeouts: config.upstream,
-      ...toBackend,
-      upstreamOf: (name) => upstreams.of(name),
-      storesOf: (name) => urls.get(name)!,
-    }),
     pages: ownPages(settings, { guard, answer }),
     cors,
     answer,
-    route: createRouting(settings, { uses, observe }),
+    route: createRouting(config, routes, longLived),
+    takesTunnel: tunnelTest(routes),
   });
 }
 
-/** The fields that backends get, the names of the fields that clients get from them, and the observer. */
-function backendParts({ keys, cors }: Config, { tracing, observe }: LongLived) {
+function requestFieldsOf({ keys }: Config, { tracing }: LongLived): RequestFields {
   const untraced = createRequestFields(keys.identity);
-  return {
-    requestFields: tracing === null ? untraced : tracedFields(untraced),
-    returned: new ReturnedNames({ cors: isOfBackend(cors) }),
-    observe,
-  };
+  return tracing === null ? untraced : tracedFields(untraced);
+}
+
+function routesOf({ config, contract }: ActiveConfig<Config>, longLived: LongLived, returned: ReturnedNames): Routes {
+  const { upstreams, observe } = longLived;
+  const { mounts, http, upstream: timeouts } = config;
+  const urls = backendUrls(config);
+  return createRoutes({
+    contract,
+    mounts,
+    maxBodyBytes: http.maxBodyBytes,
+    sendTo: createSends({ upstreamOf: (name) => upstreams.of(name), timeouts, observe, returned }),
+    urlsOf: ({ target, upstream }) => (target === null ? urls.get(upstream!)! : [target]),
+  });
+}
+
+function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
+  if (!takesTunnels) return () => false;
+  return ({ call, head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && call.minor > 0;
 }
 
 function createAdmission({ plans, cors }: Config, { state, bans, flights, observe }: LongLived): Admit {
@@ -133,15 +138,12 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
   const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
   const { names, authenticate } = readingOf(chosen ?? contract.carriers, anonymous);
   /** The contract takes precedence over mounts. */
-  const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
+  const isOfContract = (method: string, path: string) => isDescribed(contract, method, path);
   const ofMount = (carriers: Carriers) => readingOf(carriers, null);
   return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
 }
 
-function createRouting(
-  { config, contract }: ActiveConfig<Config>,
-  { uses, observe }: Pick<LongLived, 'uses' | 'observe'>,
-) {
+function createRouting({ cors }: Config, routes: Routes, { uses, observe }: LongLived): Parts['route'] {
   function note({ id, client, operation }: Exchange): void {
     if (isAnonymous(client!)) return;
     const { keyId, plan, retiresAt } = client!;
@@ -150,32 +152,27 @@ function createRouting(
     if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
   }
 
-  const { mounts, cors } = config;
   const passes = isOfBackend(cors) ? isPreflight : () => false;
 
-  return (exchange: Exchange, { path }: Target): Route => {
+  return (exchange: Exchange, { path }: Target): RouteMatch => {
     const { call, head } = exchange;
-    const found = passes(exchange)
-      ? findPreflightRoute(contract, mounts, head.preflightMethod!, path)
-      : findRoute(contract, mounts, call.method, path);
-    if (found.kind === 'operation') exchange.operation = found.operation;
-    exchange.route =
-      found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
+    const match = passes(exchange) ? routes.findPreflight(head.preflightMethod!, path) : routes.find(call.method, path);
+    if (match.kind === 'route') {
+      exchange.operation = match.route.operation;
+      exchange.route = match.route.name;
+    }
     if (exchange.client) note(exchange);
-    return found;
+    return match;
   };
 }
 
-function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation: Operation) => Stores {
-  const byDefault = upstreams.of(DEFAULT_UPSTREAM);
-  const named = new Map<Operation, Stores>();
-  for (const operation of operations)
-    if (operation.upstream !== null) named.set(operation, upstreams.of(operation.upstream));
-  return named.size === 0 ? () => byDefault : (operation) => named.get(operation) ?? byDefault;
+function isDescribed(contract: Contract, method: string, path: string): boolean {
+  const match = contract.match(method, path);
+  return match.operation !== null || match.allow !== null;
 }
 
 /** By upstream. */
-function storeUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonly string[]> {
+function backendUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonly string[]> {
   const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
   return new Map(all.map(([name, { stores }]) => [name, stores.map(({ url }) => url)]));
 }
@@ -191,8 +188,7 @@ function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'gua
 
 /** Unless an operation has `/`, or every path is the backend's. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
-  const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
-  return isFree && hasReference(config) ? `${REFERENCE_PATH}/` : null;
+  return !isDescribed(contract, 'GET', '/') && hasReference(config) ? `${REFERENCE_PATH}/` : null;
 }
 
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {

@@ -8,12 +8,14 @@ import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { createAnswer } from '../../src/gateway/reply/answer.ts';
 import { createCors } from '../../src/gateway/reply/cors.ts';
 import { createRelay } from '../../src/gateway/reply/relay.ts';
+import { createJoinTunnel } from '../../src/gateway/reply/tunnel.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
+import { createSends } from '../../src/gateway/upstream/sends.ts';
 import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
-import { admittedClient, fieldNames, knownClient, requestFields, returnedNames } from '../support/exchange.ts';
+import { admittedClient, fieldNames, knownClient, requestFields, returnedNames, routeOf } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -31,7 +33,7 @@ function createCache(forward: Forward): Forward {
 }
 
 const never = (): never => {
-  throw new Error('no request is for a mount');
+  throw new Error('no request is for a WebSocket');
 };
 
 let served: Served;
@@ -49,27 +51,30 @@ test('a stage between store and reply is one file and one line', async () => {
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
-  const upstream = upstreams.of('default');
+  const send = createSends({
+    upstreamOf: (name) => upstreams.of(name),
+    timeouts: config.upstream,
+    observe,
+    returned: returnedNames,
+  });
+  const route = routeOf({ send: send({ target: null, upstream: 'default' }) });
+  const { forward } = createForward({
+    requestFields,
+    joinTunnel: createJoinTunnel(answer, returnedNames),
+    plainAnswers: false,
+  });
   const parts: Parts = {
     guard: createRequestGuard({ config: door, observe, report: () => [], names: fieldNames, beginSpan: null }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
-    contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
-    forward: createCache(
-      createForward({
-        upstreamOf: () => upstream,
-        pathOf: (_operation, path) => path,
-        observe,
-        requestFields,
-        returned: returnedNames,
-        plainAnswers: false,
-      }),
-    ),
+    contract: (_exchange, client, target) => ({ client, target, route, body: null }) as Checked,
+    forward: createCache(forward),
+    tunnel: never,
+    takesTunnel: () => false,
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer, readAhead: new SharedBudget(0) }),
     usage: async () => {},
-    mounts: { forward: never, takesTunnel: () => false, tunnel: never },
     pages: { has: () => false, serve: async () => {} },
     cors,
     answer,

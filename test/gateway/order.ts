@@ -1,7 +1,6 @@
-import type { Operation } from '../../src/config/contract/contract.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Parts } from '../../src/gateway/pipeline.ts';
-import type { Route } from '../../src/gateway/routes.ts';
+import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
@@ -11,18 +10,18 @@ import type { Limits } from '../../src/limits/limits.ts';
  * `@ts-expect-error` is then unused.
  */
 export async function mistakes(
-  { guard: door, authenticate, admit, contract, forward, inspect, relay, usage, mounts }: Parts,
+  { guard: door, authenticate, admit, contract, forward, inspect, relay, usage, tunnel }: Parts,
   exchange: Exchange,
-  route: Extract<Route, { kind: 'mount' }>,
+  match: RouteMatch,
   found: Client & { limits: Limits },
-  operation: Operation,
+  route: Route,
 ): Promise<void> {
   const target = door.enter(exchange);
   const client = await authenticate(exchange, target);
   if ('code' in client) return;
   const admitted = await admit(exchange, client, 1);
   if ('code' in admitted) return;
-  const checked = await contract(exchange, admitted, target, route);
+  const checked = await contract(exchange, admitted, target, match);
   const stored = await forward(exchange, checked);
   relay(exchange, await inspect(exchange, checked, stored));
 
@@ -37,21 +36,21 @@ export async function mistakes(
   // @ts-expect-error a client that was admitted already is not charged again
   void admit(exchange, admitted, 1);
   // @ts-expect-error without admit, or with admit behind the contract
-  void contract(exchange, client, target, route);
+  void contract(exchange, client, target, match);
   // @ts-expect-error a copy of the target, with another path
-  void contract(exchange, admitted, { ...target, path: '/other' }, route);
+  void contract(exchange, admitted, { ...target, path: '/other' }, match);
   // @ts-expect-error the contract before the door
-  void contract(exchange, admitted, parseTarget('/pets'), route);
+  void contract(exchange, admitted, parseTarget('/pets'), match);
   // @ts-expect-error a refusal of admission taken for an admission
-  void contract(exchange, await admit(exchange, client, 1), target, route);
+  void contract(exchange, await admit(exchange, client, 1), target, match);
   // @ts-expect-error an unchecked object, though it has all that is needed
-  void forward(exchange, { client: admitted, target, operation, body: null });
+  void forward(exchange, { client: admitted, target, route, body: null });
   // @ts-expect-error a copy of what was checked, with another body
   void forward(exchange, { ...checked, body: Buffer.from('other') });
   // @ts-expect-error the store's answer before there is one
   relay(exchange, forward(exchange, checked));
-  // @ts-expect-error a mount without admission
-  void mounts.forward(exchange, client, target, route.mount);
+  // @ts-expect-error a WebSocket without admission
+  void tunnel(exchange, { client, target, route, body: null });
   // @ts-expect-error /usage for a client that was found, but whose key was not judged
   void usage(exchange, found);
 }

@@ -9,7 +9,7 @@ import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
-import { fieldNames } from '../support/exchange.ts';
+import { fieldNames, matchOf } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
@@ -55,7 +55,8 @@ async function pipelineWith(
     forward: async () => ({}) as never,
     inspect: (_exchange, _checked, stored) => stored,
     relay: (exchange) => void answer.send(exchange, 200, [], 'good'),
-    mounts: { forward: broken, takesTunnel: () => false, tunnel: broken },
+    tunnel: broken,
+    takesTunnel: () => false,
     pages: { has: () => false, serve: async () => {} },
     usage: async () => {},
     cors,
@@ -80,17 +81,11 @@ describe('an exception affects its own request only: 500, an id, one line, no de
     ['the contract', (on) => ({ contract: async () => (on() ? broken() : ({} as never)) })],
     ['a page', (on) => ({ pages: { has: on, serve: async () => broken() } })],
     [
-      'a mount',
-      (on) => ({
-        route: () => (on() ? { kind: 'mount', mount: {} as never } : { kind: 'not_found' }),
-        mounts: { forward: async () => broken(), takesTunnel: () => false, tunnel: broken },
-      }),
-    ],
-    [
       'a tunnel',
       (on) => ({
-        route: () => ({ kind: 'mount', mount: { websocket: true } as never }),
-        mounts: { forward: async () => ({}) as never, takesTunnel: on, tunnel: async () => broken() },
+        route: () => matchOf({ websocket: true }),
+        takesTunnel: on,
+        tunnel: async () => broken(),
       }),
     ],
   ])('in %s', async (_step, parts) => {

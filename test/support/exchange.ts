@@ -1,5 +1,6 @@
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
+import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
 import { FieldNames, ReturnedNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
@@ -54,6 +55,24 @@ export function exchangeOf(
 
 export function targetOf(url: string): Target {
   return parseTarget(url) as Target;
+}
+
+export function routeOf(given: Partial<Route> = {}): Route {
+  return {
+    name: null,
+    operation: null,
+    cost: 1,
+    scopes: [],
+    maxBodyBytes: 1024 ** 2,
+    websocket: false,
+    send: () => Promise.reject(new Error('nothing is forwarded')),
+    rewriting: null,
+    ...given,
+  };
+}
+
+export function matchOf(given: Partial<Route> = {}): RouteMatch {
+  return { kind: 'route', route: routeOf(given), parameters: [] };
 }
 
 const CLIENT: Client & { readonly limits: Limits } = {

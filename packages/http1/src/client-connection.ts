@@ -62,6 +62,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #stream: BodyStream | null = null;
   #paused = false;
   #streamedBytes = 0;
+  #sentBytes = 0;
   #persistent = true;
   #over = false;
   #retired = false;
@@ -156,13 +157,20 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#shared.closed(this);
   }
 
-  /** Of a streamed response; `null` unless the receiver is the slow side. */
-  get readBytes(): number | null {
-    return this.#stream !== null && this.#paused ? this.#streamedBytes : null;
+  /** Of a streamed body; `null` unless the client, which reads or sends it, is the slow side. */
+  get clientBytes(): number | null {
+    if (this.#stream !== null) return this.#paused ? this.#streamedBytes : null;
+    return this.#streamed !== null && this.#deadline === NEVER ? this.#sentBytes : null;
   }
 
-  endReader(): void {
-    this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
+  /** Other requests wait for the connection. */
+  endSlowClient(): void {
+    if (this.#stream !== null) {
+      this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
+      return;
+    }
+    const late = new WireError('too_late', 'The body arrived too slowly while other requests waited.');
+    this.#fail('body', late.message, late);
   }
 
   endIfLate(now: number): void {
@@ -341,6 +349,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     let rest = head;
     this.#sent = false;
     this.#streamed = body;
+    this.#sentBytes = 0;
     // While its own source is slow, no response can be late.
     if (this.#connected) this.#deadline = NEVER;
     const write = (text: string) => {
@@ -351,8 +360,11 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     };
     body.readBody({
       // An empty chunk would end the body.
-      chunk: (bytes) =>
-        this.#closed || bytes.length === 0 || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
+      chunk: (bytes) => {
+        if (this.#closed || bytes.length === 0) return true;
+        this.#sentBytes += bytes.length;
+        return write(inChunks ? chunkText(bytes) : bytes.toString('latin1'));
+      },
       end: () => {
         if (this.#closed) return;
         const last = rest + (inChunks ? LAST_CHUNK : '');

@@ -62,8 +62,8 @@ export class Pool {
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #leases = new Map<ClientConnection, Lease>();
-  /** The bytes that receivers had read, and when. */
-  readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
+  /** The bytes that clients had read or sent, and when. */
+  readonly #moved = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -198,7 +198,7 @@ export class Pool {
   }
 
   #closed(connection: ClientConnection): void {
-    this.#read.delete(connection);
+    this.#moved.delete(connection);
     if (this.#left.delete(connection)) this.#endTurn(connection, true);
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
@@ -247,30 +247,30 @@ export class Pool {
       this.#timer = undefined;
     }
     if (this.#waiting.size > 0) this.#refuseUntil(now, new PoolBusy(true));
-    this.#endSlowReaders(now);
+    this.#endSlowClients(now);
   }
 
   /** The slowest first, as many as requests wait for. */
-  #endSlowReaders(now: number): void {
+  #endSlowClients(now: number): void {
     const { minResponseRate = 0 } = this.#limits;
     if (this.#waiting.size === 0 || minResponseRate === 0) {
-      this.#read.clear();
+      this.#moved.clear();
       return;
     }
     const slow: { connection: ClientConnection; bytes: number }[] = [];
     for (const connection of this.#all) {
-      const { readBytes } = connection;
-      const before = this.#read.get(connection);
-      if (readBytes === null) this.#read.delete(connection);
-      else if (before === undefined) this.#read.set(connection, { bytes: readBytes, at: now });
+      const { clientBytes } = connection;
+      const before = this.#moved.get(connection);
+      if (clientBytes === null) this.#moved.delete(connection);
+      else if (before === undefined) this.#moved.set(connection, { bytes: clientBytes, at: now });
       else if (now - before.at >= RATE_SPAN) {
-        this.#read.delete(connection);
-        const bytes = readBytes - before.bytes;
+        this.#moved.delete(connection);
+        const bytes = clientBytes - before.bytes;
         if (bytes < (minResponseRate * (now - before.at)) / 1_000) slow.push({ connection, bytes });
       }
     }
     slow.sort((one, other) => one.bytes - other.bytes);
-    for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endReader();
+    for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endSlowClient();
   }
 }
 

@@ -7,7 +7,7 @@ import { Authority } from '../../../test/support/certificates.ts';
 import { lines } from '../../../test/support/lines.ts';
 import { standStill } from '../../../test/support/stand-still.ts';
 import { until } from '../../../test/support/until.ts';
-import { BodyStream } from '../src/body-stream.ts';
+import { type BodySink, BodyStream } from '../src/body-stream.ts';
 import type { ClientConnection } from '../src/client-connection.ts';
 import type { ClientError } from '../src/client-error.ts';
 import type { ClientRequest, ClientResponse, StreamedBody, Tunnel } from '../src/client-request.ts';
@@ -568,6 +568,29 @@ describe('a pool', () => {
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(failures).toEqual([['slow_reader'], [], []]);
     for (const reader of readers) if (reader !== null) clearInterval(reader);
+  });
+
+  test('ends the slowest sender alone when a question waits for a connection', async () => {
+    const store = await far((socket, count) => void (count === 4 && socket.write(OK)));
+    const pool = poolTo(store.url, { connections: 3, minResponseRate: 1024 });
+    /** Bytes in each part; all begin with a part. */
+    const parts = [0, 512, 512];
+    const timers: NodeJS.Timeout[] = [];
+    const senders = await Promise.all(
+      parts.map((size) => {
+        const readBody = (sink: BodySink) => {
+          sink.chunk(Buffer.alloc(100));
+          timers.push(setInterval(() => sink.chunk(Buffer.alloc(size)), 50));
+        };
+        return begin(pool, { method: 'PUT', body: { length: 10 * MUCH, readBody, resumeBody: () => {} } });
+      }),
+    );
+    const failures: number[] = [];
+    for (const [i, { answer }] of senders.entries())
+      answer.catch((error) => failures.push(i, error.failure === 'body' ? 1 : 0));
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(failures).toEqual([0, 1]);
+    for (const timer of timers) clearInterval(timer);
   });
 
   test('gives the place of a lost connection to who waits', async () => {

@@ -7,7 +7,7 @@ import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
-import type { Route } from '../routes.ts';
+import type { Route, RouteMatch } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
 
@@ -16,12 +16,11 @@ export type CheckContract = (
   exchange: Exchange,
   client: Admitted,
   target: Target,
-  route: Route,
+  match: RouteMatch,
 ) => MaybePromise<Checked>;
 
 export interface ContractSettings {
-  readonly maxBodyBytes: number;
-  readonly bodies: Pick<Bodies, 'read'>;
+  readonly bodies: Pick<Bodies, 'read' | 'begin'>;
   readonly largeChecks: LargeChecks;
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
@@ -30,53 +29,60 @@ export interface ContractSettings {
 }
 
 export function createContract(settings: ContractSettings): CheckContract {
-  const { maxBodyBytes, bodies, largeChecks, refuseAfterSunset, clock, report, suggest } = settings;
+  const { bodies, largeChecks, refuseAfterSunset, clock, report, suggest } = settings;
 
-  return function contract(exchange, client, target, route): MaybePromise<Checked> {
+  return function contract(exchange, client, target, match): MaybePromise<Checked> {
     const { path } = target;
-    if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
-    if (route.kind === 'preflight') return checked({ client, target, operation: route.operation, body: null });
-    if (route.kind !== 'operation') throw notFound(exchange, path, suggest(path));
-    const { operation, parameters } = route;
+    if (match.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, match.allow);
+    if (match.kind === 'not_found') throw notFound(exchange, path, suggest(path));
+    const { route, parameters } = match;
+    const { operation } = route;
+    if (operation === null) return unchecked(exchange, { client, target, route });
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
-    if (compiling) return compiling.then(() => contract(exchange, client, target, route));
+    if (compiling) return compiling.then(() => contract(exchange, client, target, match));
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
       throw sunset(exchange, path, operation.sunset);
     }
-    if (operation.exempt === 'pass')
-      return bodyOf(exchange, operation, client).then((body) => checked({ client, target, operation, body }));
+    if (operation.exempt === 'pass') return unchecked(exchange, { client, target, route });
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
-    if (operation.reportOnly) return reported(exchange, { client, target, operation }, faults);
+    if (operation.reportOnly) return reported(exchange, operation, { client, target, route }, faults);
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
     if (!media) {
       refuse([...faults, ...withoutBody(rule)]);
-      return checked({ client, target, operation, body: null });
+      return checked({ client, target, route, body: null });
     }
-    return bodyOf(exchange, operation, client).then((body) => {
+    return bodyOf(exchange, route, client).then((body) => {
       const end = (found: readonly Fault[]) => {
         refuse([...faults, ...found]);
-        return checked({ client, target, operation, body });
+        return checked({ client, target, route, body });
       };
       const found = body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.keyId, body, media);
       return found instanceof Promise ? found.then(end) : end(found);
     });
   };
 
-  /** An operation can only lower the general limit. */
-  function bodyOf(exchange: Exchange, { maxBodyBytes: own }: Operation, { keyId }: Admitted): Promise<Buffer | null> {
-    return bodies.read(exchange, Math.min(maxBodyBytes, own ?? maxBodyBytes), keyId);
+  function bodyOf(exchange: Exchange, { maxBodyBytes }: Route, { keyId }: Admitted): Promise<Buffer | null> {
+    return bodies.read(exchange, maxBodyBytes, keyId);
+  }
+
+  function unchecked(exchange: Exchange, request: Omit<CheckedRequest, 'body'>): MaybePromise<Checked> {
+    if (!exchange.call.hasBody) return checked({ ...request, body: null });
+    const { route, client } = request;
+    const arriving = bodies.begin(exchange, route.maxBodyBytes, client.keyId);
+    return arriving.then((body) => checked({ ...request, body }));
   }
 
   /** Refuses only bodies that are too large. */
   async function reported(
     exchange: Exchange,
+    operation: Operation,
     request: Omit<CheckedRequest, 'body'>,
     faults: readonly Fault[],
   ): Promise<Checked> {
-    const { client, operation } = request;
-    const body = await bodyOf(exchange, operation, client);
+    const { client, route } = request;
+    const body = await bodyOf(exchange, route, client);
     const rule = ruleOf(exchange, operation);
     try {
       const media = mediaOf(exchange, rule);

@@ -1,24 +1,18 @@
 import type { IncomingMessage, ClientRequest as ProxyRequest, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { type Duplex, duplexPair } from 'node:stream';
-import type { ClientRequest } from '@storegate/http1';
 import { Pool, VALUE } from '@storegate/http1';
 import { storeLabel } from '../../config/upstreams.ts';
 import type { Code } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Exchange } from '../exchange.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
 import { type Timeouts, tunnelsTo } from './pools.ts';
-import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
-import { sendUpstream } from './upstream-request.ts';
+import { type Send, sendUpstream } from './upstream-request.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
-
-/** Rejects with Outage, Refusal or ClientAbort. */
-export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<StoreResponse>;
 
 export interface InnerProxyParts {
   readonly timeouts: Timeouts;

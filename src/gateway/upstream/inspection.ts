@@ -24,10 +24,9 @@ export interface InspectionParts {
 export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
-  return async function inspect(exchange, { client, operation }, stored) {
-    const { method } = exchange.call;
-    // A response to HEAD has the headers of a body that is not sent. A preflight is not described.
-    if (method === 'HEAD' || method !== operation.method) return stored;
+  return async function inspect(exchange, { client, route: { operation } }, stored) {
+    // A response to HEAD has the headers of a body that is not sent.
+    if (operation === null || exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
     const check = () => faultsIn(operation, stored, body);

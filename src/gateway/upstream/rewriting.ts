@@ -1,6 +1,16 @@
-import type { ClientRequest } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
+import { endsWithPath } from '../../config/upstreams.ts';
 import type { StoreResponse } from './store-response.ts';
+
+/** Of the paths of a route. */
+export interface Rewriting {
+  /** Returns the path for the backend. */
+  readonly asked: (path: string) => string;
+  /** For X-Forwarded-Prefix; `''`: the backend needs none. */
+  readonly prefix: string;
+  /** `null`: responses stay unchanged. */
+  readonly answered: ((answer: StoreResponse) => StoreResponse) | null;
+}
 
 interface Base {
   readonly origin: string;
@@ -8,8 +18,15 @@ interface Base {
   readonly prefix: string;
 }
 
-/** `null`: paths stay unchanged. */
-export function createRewriting({ path, stripPrefix, rewrite: other }: Mount, urls: readonly string[]) {
+/**
+ * `null`: paths stay unchanged.
+ *
+ * @param urls of the backends
+ */
+export function mountRewriting(
+  { path, stripPrefix, rewrite: other }: Mount,
+  urls: readonly string[],
+): Rewriting | null {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const known = path === '/' ? '' : path;
@@ -24,17 +41,36 @@ export function createRewriting({ path, stripPrefix, rewrite: other }: Mount, ur
   }
 
   return {
-    asked(question: ClientRequest): ClientRequest {
-      // The mount's path ends at a segment: the rest begins with `/` or a query.
-      const rest = question.target.slice(known.length);
-      const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
-      if (known !== '') question.fields.add('X-Forwarded-Prefix', known);
-      return { ...question, target };
+    // The mount's path ends at a segment: the rest begins with `/` or is empty.
+    asked(path) {
+      const rest = path.slice(known.length);
+      return rewrite === '' && rest === '' ? '/' : rewrite + rest;
     },
-    answered(answer: StoreResponse): StoreResponse {
+    prefix: known,
+    answered(answer) {
       const { headers } = answer;
       return { ...answer, headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))) };
     },
+  };
+}
+
+/**
+ * A backend whose URL ends with a prefix already has it: http://store/v1 gets /v1/pets, not /v1/v1/pets.
+ * `null`: paths stay unchanged.
+ *
+ * @param prefixes longest first; `''`: none
+ * @param urls of the backends
+ */
+export function prefixRewriting(prefixes: readonly string[], urls: readonly string[]): Rewriting | null {
+  const repeated = prefixes.filter((prefix) => urls.every((url) => endsWithPath(url, prefix)));
+  if (repeated.length === 0) return null;
+  return {
+    asked(path) {
+      const prefix = repeated.find((one) => path.startsWith(`${one}/`));
+      return prefix === undefined ? path : path.slice(prefix.length);
+    },
+    prefix: '',
+    answered: null,
   };
 }
 

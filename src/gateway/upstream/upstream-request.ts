@@ -12,6 +12,9 @@ import { isIdempotent } from './retries.ts';
 import type { StoreResponse } from './store-response.ts';
 import { outageOf, type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
 
+/** Rejects with Outage, Refusal or ClientAbort. */
+export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<StoreResponse>;
+
 export interface UpstreamRequestParts {
   readonly upstream: Upstream;
   readonly observe: Observe;

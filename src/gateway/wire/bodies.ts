@@ -1,8 +1,9 @@
-import { ByteBuffer } from '@storegate/http1';
+import type { StreamedBody } from '@storegate/http1';
 import { DelayedRun } from '../../common/delayed-run.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
+import { Arrival } from './arrival.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
@@ -15,15 +16,8 @@ export interface BodiesSettings {
 }
 
 const EVERY = 5_000;
-
-interface Arrival {
-  readonly owner: string;
-  gathering: ByteBuffer;
-  held: number;
-  /** `null`: it began after the last check. */
-  seen: number | null;
-  readonly refuse: (refusal: Refusal) => void;
-}
+/** Bytes. A smaller body is read whole before a backend is asked. */
+const STREAMED_FROM = 1024 ** 2;
 
 /** A client that sends many bodies, or sends slowly, takes nothing from others. */
 export class Bodies {
@@ -57,68 +51,49 @@ export class Bodies {
    * `owner`: the id of its key. 100 Continue is sent only after the key and the declared length were accepted (RFC 9110
    * section 10.1.1). Rejects with a Refusal or ClientAbort.
    */
-  async read({ call, head }: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | null> {
-    if (!call.hasBody) return null;
-    if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
-    if (call.bodyError) throw bodyFailure(call.bodyError);
-    if (head.expect !== undefined) call.sendContinue();
-    return new Promise((resolve, reject) => {
-      const refuse = (refusal: Refusal) => {
-        // A pause would retain one read of each body.
-        call.dropBody();
-        this.#release(arrival);
-        reject(refusal);
-      };
-      const arrival: Arrival = { owner, gathering: new ByteBuffer(), held: 0, seen: null, refuse };
-      this.#arriving.add(arrival);
-      this.#next.plan();
-      call.whenEnded(() => this.#release(arrival));
-      call.readBody({
-        chunk: (bytes) => {
-          if (arrival.gathering.size + bytes.length > most) refuse(tooLarge(most));
-          // When room returns is unknown; most bodies need a second.
-          else if (!this.#add(arrival, bytes))
-            refuse(new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true }));
-          return true;
-        },
-        end: () => {
-          this.#arriving.delete(arrival);
-          resolve(arrival.gathering.whole);
-        },
-        fail: (error) => {
-          this.#arriving.delete(arrival);
-          reject(bodyFailure(error));
-        },
-      });
-    });
+  read(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | null> {
+    return this.#take(exchange, { most, owner, streamedFrom: most }) as Promise<Buffer | null>;
+  }
+
+  /** For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`. */
+  begin(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | StreamedBody | null> {
+    return this.#take(exchange, { most, owner, streamedFrom: STREAMED_FROM });
   }
 
   close(): void {
     this.#next.close();
   }
 
-  #add(arrival: Arrival, chunk: Buffer): boolean {
-    arrival.gathering.add(chunk);
-    const grown = arrival.gathering.capacity - arrival.held;
-    if (!this.#budget.take(arrival.owner, grown)) return false;
-    arrival.held += grown;
-    return true;
-  }
-
-  #release(arrival: Arrival): void {
-    this.#arriving.delete(arrival);
-    this.#budget.release(arrival.owner, arrival.held);
-    arrival.held = 0;
-    arrival.gathering = new ByteBuffer();
+  async #take(
+    { call, head }: Pick<Exchange, 'call' | 'head'>,
+    { most, owner, streamedFrom }: { readonly most: number; readonly owner: string; readonly streamedFrom: number },
+  ): Promise<Buffer | StreamedBody | null> {
+    if (!call.hasBody) return null;
+    if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
+    if (call.bodyError) throw bodyFailure(call.bodyError);
+    if (head.expect !== undefined) call.sendContinue();
+    return new Promise((resolve, reject) => {
+      const arrival = new Arrival(call, {
+        most,
+        streamedFrom,
+        budget: this.#budget,
+        owner,
+        resolve,
+        reject,
+        ended: () => this.#arriving.delete(arrival),
+      });
+      this.#arriving.add(arrival);
+      this.#next.plan();
+      call.whenEnded(() => arrival.release());
+      call.readBody(arrival);
+    });
   }
 
   #refuseSlow(): void {
-    const minRate = this.#minRate;
+    const least = (this.#minRate * this.#every) / 1000;
     for (const arrival of this.#arriving) {
-      const { size } = arrival.gathering;
-      if (arrival.seen !== null && size - arrival.seen < (minRate * this.#every) / 1000)
-        arrival.refuse(tooSlow(minRate));
-      arrival.seen = size;
+      const arrived = arrival.arrivedSinceLast();
+      if (arrived !== null && arrived < least) arrival.refuse(tooSlow(this.#minRate));
     }
     if (this.#arriving.size > 0) this.#next.plan();
   }

@@ -5,9 +5,10 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
 import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
+import { type Send, sendUpstream } from '../../../src/gateway/upstream/upstream-request.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
-import { admittedClient, exchangeOf, requestFields, returnedNames, targetOf } from '../../support/exchange.ts';
+import { admittedClient, exchangeOf, requestFields, returnedNames, routeOf, targetOf } from '../../support/exchange.ts';
 
 interface Far {
   /** Each argument is one read of the gateway. */
@@ -79,17 +80,13 @@ function forwarding(
   });
   pools.push(pool);
   const upstream = soleUpstream('store:80', pool);
-  const forward = createForward({
-    upstreamOf: () => upstream,
-    pathOf: (_operation, path) => path,
-    observe: (event) => events.push(event),
-    requestFields,
-    returned: returnedNames,
-    plainAnswers: false,
-  });
+  const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainAnswers: false });
+  const observe = (event: Event) => events.push(event);
+  const send: Send = (exchange, asked) => sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked });
+  const route = routeOf({ send });
 
   function ask(exchange: Exchange = exchangeOf(), body: Buffer | null = null, url = '/pets?limit=1') {
-    return forward(exchange, { client: admittedClient(), target: targetOf(url), operation: {}, body } as Checked);
+    return forward(exchange, { client: admittedClient(), target: targetOf(url), route, body } as Checked);
   }
   return { ask, sent, flow, events, opened: () => opened };
 }

@@ -3,7 +3,7 @@ import type { Operation } from '../../../src/config/contract/contract.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { createInspection } from '../../../src/gateway/upstream/inspection.ts';
-import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
+import { admittedClient, exchangeOf, routeOf, targetOf } from '../../support/exchange.ts';
 
 test('large responses are checked in turn with other large bodies', async () => {
   const largeChecks = new LargeChecks();
@@ -17,7 +17,12 @@ test('large responses are checked in turn with other large bodies', async () => 
     },
   } as unknown as Operation;
   const inspect = createInspection({ mode: 'enforce', maxBodyBytes: 1024 ** 2, largeChecks, report: () => {} });
-  const checked = { client: admittedClient(), target: targetOf('/pets'), operation, body: null } as Checked;
+  const checked = {
+    client: admittedClient(),
+    target: targetOf('/pets'),
+    route: routeOf({ operation }),
+    body: null,
+  } as Checked;
   const inspected = (bytes: number) =>
     inspect(exchangeOf(), checked, { status: 200, reason: '', headers: [], body: Buffer.alloc(bytes) });
 

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { prefixRewriting } from '../../../src/gateway/upstream/rewriting.ts';
+
+test.each<[string, readonly string[], readonly string[], string, string]>([
+  ['no prefix', [''], ['http://a/v1'], '/pets', '/pets'],
+  ['a backend at the root', ['/v1'], ['http://a'], '/v1/pets', '/v1/pets'],
+  ['a backend at the prefix', ['/v1'], ['http://a/v1'], '/v1/pets', '/pets'],
+  ['a backend at the prefix, with a slash', ['/v1'], ['http://a/v1/'], '/v1/pets', '/pets'],
+  ['a backend below another path', ['/v1'], ['http://a/shop/v1'], '/v1/pets', '/pets'],
+  ['a path with dot segments', ['/v1'], ['http://a/x/../v1/.'], '/v1/pets', '/pets'],
+  ['an encoded slash', ['/v1'], ['http://a/x%2Fv1'], '/v1/pets', '/v1/pets'],
+  ['empty segments', ['/v1'], ['http://a//v1//'], '/v1/pets', '/pets'],
+  ['a backend at another path', ['/v1'], ['http://a/shop'], '/v1/pets', '/v1/pets'],
+  ['a longer segment', ['/v1'], ['http://a/xv1'], '/v1/pets', '/v1/pets'],
+  ['backends that differ', ['/v1'], ['http://a/v1', 'http://b'], '/v1/pets', '/v1/pets'],
+  ['the longest of several prefixes', ['/api/v1', '/api'], ['http://a/api/v1'], '/api/v1/pets', '/pets'],
+  ['another of several prefixes', ['/api/v1', '/api'], ['http://a/api/v1'], '/api/pets', '/api/pets'],
+  ['the prefix alone', ['/v1'], ['http://a/v1'], '/v1', '/v1'],
+  ['the prefix with a slash', ['/v1'], ['http://a/v1'], '/v1/', '/'],
+  ['encoded segments', ['/v1'], ['http://a/v1'], '/v1/a%2Fb', '/a%2Fb'],
+])('%s', (_what, prefixes, urls, path, sent) => {
+  const rewriting = prefixRewriting(prefixes, urls);
+  expect(rewriting === null ? path : rewriting.asked(path)).toBe(sent);
+});
+
+test('no path changes if the URL of one backend lacks the prefix', () => {
+  expect(prefixRewriting(['/v1'], ['http://a/v1', 'http://b'])).toBeNull();
+});

@@ -38,7 +38,7 @@ const NO_FIELDS: Fields = {
   keepAlive: false,
   meaning: null,
 };
-const ANSWER: ClientResponse = { status: 200, reason: '', fields: NO_FIELDS, body: Buffer.alloc(0) };
+const ANSWER: ClientResponse = { status: 200, reason: '', minor: 1, fields: NO_FIELDS, body: Buffer.alloc(0) };
 
 const TRACE = {
   ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },

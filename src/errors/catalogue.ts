@@ -181,6 +181,11 @@ export const CATALOGUE = {
     title: 'The HTTP version is not supported.',
     advice: 'Use HTTP/1.1 or HTTP/1.0.',
   },
+  loop_detected: {
+    status: 508,
+    title: 'The request has already passed this gateway.',
+    advice: 'Contact the API operator: a backend leads back to the gateway.',
+  },
 } as const satisfies Record<string, { status: number; title: string; advice: string }>;
 
 export type Code = keyof typeof CATALOGUE;

@@ -49,7 +49,7 @@ import type { ActiveConfig } from './reload.ts';
 /** A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
   const { config, contract } = settings;
-  const { largeChecks, observe, clock, tracing, guard } = longLived;
+  const { largeChecks, observe, clock, tracing, guard, via } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
@@ -57,7 +57,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const { names, authenticate } = createReading(settings, longLived);
-  const returned = new ReturnedNames({ cors: isOfBackend(config.cors) });
+  const returned = new ReturnedNames({ cors: isOfBackend(config.cors), via });
   const routes = routesOf(settings, longLived, returned);
   const { forward, tunnel } = createForward({
     requestFields: requestFieldsOf(config, longLived),
@@ -66,7 +66,8 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
   return createPipeline({
     guard: createRequestGuard({
-      ...{ config: config.http, observe, names, report: createFaultReporter(contract) },
+      ...{ config: config.http, observe, names, via },
+      report: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
     addresses: createAddresses(config.addresses),
@@ -90,8 +91,8 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-function requestFieldsOf({ keys }: Config, { tracing }: LongLived): RequestFields {
-  const untraced = createRequestFields(keys.identity);
+function requestFieldsOf({ keys }: Config, { tracing, via }: LongLived): RequestFields {
+  const untraced = createRequestFields(keys.identity, via);
   return tracing === null ? untraced : tracedFields(untraced);
 }
 

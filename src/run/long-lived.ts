@@ -6,6 +6,7 @@ import { Flights } from '../gateway/stages/in-flight.ts';
 import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
+import { Via } from '../gateway/wire/via.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -61,6 +62,7 @@ export function openLongLived(parts: ServingParts) {
   return {
     ...{ state, bans, keyring, keys, uses, guard, subjects, upstreams, bodies, observe, clock, tracing },
     deprecatedBy,
+    via: new Via(parts.ticketSecret),
     flights: new Flights(),
     largeChecks: new LargeChecks(),
     readAhead,

@@ -15,7 +15,15 @@ import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { createSends } from '../../src/gateway/upstream/sends.ts';
 import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
-import { admittedClient, fieldNames, knownClient, requestFields, returnedNames, routeOf } from '../support/exchange.ts';
+import {
+  admittedClient,
+  fieldNames,
+  knownClient,
+  requestFields,
+  returnedNames,
+  routeOf,
+  via,
+} from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -64,7 +72,10 @@ test('a stage between store and reply is one file and one line', async () => {
     plainAnswers: false,
   });
   const parts: Parts = {
-    guard: createRequestGuard({ config: door, observe, report: () => [], names: fieldNames, beginSpan: null }),
+    guard: createRequestGuard({
+      ...{ config: door, observe, report: () => [], names: fieldNames, via },
+      beginSpan: null,
+    }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),

@@ -9,7 +9,7 @@ import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
-import { fieldNames, matchOf } from '../support/exchange.ts';
+import { fieldNames, matchOf, via } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
@@ -43,6 +43,7 @@ async function pipelineWith(
   const pipeline = createPipeline({
     guard: createRequestGuard({
       config: gateway.config.http,
+      via,
       observe,
       report: () => [],
       names: fieldNames,

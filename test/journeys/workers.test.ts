@@ -72,6 +72,13 @@ describe('with several workers', () => {
     expect([...shares.keys()].sort()).toEqual([1, 2]);
   });
 
+  test('all workers have one name in Via, so a loop through another worker is found', async () => {
+    const { key } = await gateway.key('300/hour,5000/day');
+    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
+    const [name, ...more] = new Set(answers.map(({ headers }) => headers.via));
+    expect([name, more]).toEqual([expect.stringMatching(/^1\.1 storegate-[0-9a-f]{8}$/), []]);
+  });
+
   test('failures of an address are counted once for all workers, and no other address is affected', async () => {
     const headers = from('198.51.100.7');
     const answers = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });

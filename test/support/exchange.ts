@@ -5,20 +5,24 @@ import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
 import { FieldNames, ReturnedNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
+import { Via } from '../../src/gateway/wire/via.ts';
 import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
 export const fieldNames = new FieldNames({ strip: [] });
-export const returnedNames = new ReturnedNames({ cors: false });
+export const via = new Via(Buffer.from('of tests'));
+export const returnedNames = new ReturnedNames({ cors: false, via });
 
-export const requestFields = createRequestFields({
+const IDENTITY = {
   keyId: 'X-Storegate-Key-Id',
   account: 'X-Storegate-Account',
   plan: 'X-Storegate-Plan',
   scopes: 'X-Storegate-Scopes',
-});
+};
+
+export const requestFields = createRequestFields(IDENTITY, via);
 
 export function exchangeOf(
   method = 'GET',

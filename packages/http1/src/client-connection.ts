@@ -2,7 +2,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
-import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
+import {
+  type ClientRequest,
+  type ResponseReceiver,
+  requestHead,
+  responseOf,
+  type StreamedBody,
+} from './client-request.ts';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, ResponseHeads } from './heads.ts';
@@ -225,8 +231,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#receiver = null;
     this.#stream = null;
     this.#held = null;
-    if (head !== null)
-      receiver?.answer({ status: head.status, reason: head.reason, fields: head.fields, body: this.#whole });
+    if (head !== null) receiver?.answer(responseOf(head, this.#whole));
     else stream?.end();
   }
 
@@ -315,7 +320,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   }
 
   #answerWithStream(): void {
-    const { status, reason, fields } = this.#held!;
+    const head = this.#held!;
     const receiver = this.#receiver!;
     this.#held = null;
     this.#receiver = null;
@@ -323,7 +328,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#stream = stream;
     this.#streamedBytes = 0;
     this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
-    receiver.answer({ status, reason, fields, body: stream });
+    receiver.answer(responseOf(head, stream));
   }
 
   pause(): void {

@@ -3,6 +3,7 @@ import type { BodySink, BodyStream } from './body-stream.ts';
 import type { ClientError } from './client-error.ts';
 import type { FieldLines } from './field-lines.ts';
 import type { Fields } from './fields.ts';
+import type { ResponseHead } from './heads.ts';
 
 export interface ClientRequest {
   readonly method: string;
@@ -34,8 +35,17 @@ export interface StreamedBody {
 export interface ClientResponse {
   readonly status: number;
   readonly reason: string;
+  /** Of the version of HTTP. */
+  readonly minor: 0 | 1;
   readonly fields: Fields;
   readonly body: Buffer | BodyStream;
+}
+
+export function responseOf(
+  { status, reason, minor, fields }: ResponseHead,
+  body: ClientResponse['body'],
+): ClientResponse {
+  return { status, reason, minor, fields, body };
 }
 
 export interface ResponseReceiver {

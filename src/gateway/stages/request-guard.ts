@@ -15,6 +15,7 @@ import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
 import { parseTarget } from '../wire/target.ts';
+import type { Via } from '../wire/via.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export type RequestGuard = ReturnType<typeof createRequestGuard>;
@@ -22,16 +23,20 @@ export type RequestGuard = ReturnType<typeof createRequestGuard>;
 /** TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
+const LOOP = new Refusal('loop_detected');
+
 export interface RequestGuardParts {
   readonly config: Config['http'];
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
+  readonly via: Via;
   /** `null`: the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
-export function createRequestGuard({ config, observe, report, names, beginSpan }: RequestGuardParts) {
+export function createRequestGuard(parts: RequestGuardParts) {
+  const { config, observe, report, names, via, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
@@ -89,6 +94,8 @@ export function createRequestGuard({ config, observe, report, names, beginSpan }
         close: true,
       });
     }
+    // Before anything is charged or read.
+    if (head.via !== undefined && via.isIn(head.via)) throw LOOP;
     if (REFUSED_METHODS.has(call.method)) {
       throw new Refusal('method_not_allowed', {
         message: `${call.method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,

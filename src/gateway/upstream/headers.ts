@@ -6,6 +6,7 @@ import { type Client, isAnonymous } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
 import { NOT_SHARED, optionsOf, type ReturnedNames } from '../wire/fields.ts';
+import type { Via } from '../wire/via.ts';
 
 interface Peer {
   readonly address: string;
@@ -18,6 +19,7 @@ const lastPeers = new WeakMap<object, Peer>();
 
 const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
+const VIA = oneByte('via');
 
 export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
@@ -30,7 +32,7 @@ export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'sc
  */
 export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
-export function createRequestFields(identity: IdentityHeaders): RequestFields {
+export function createRequestFields(identity: IdentityHeaders, via: Via): RequestFields {
   const linesOf = remembered((client: Caller) => {
     const { account, plan, scopes } = client;
     const values = { keyId: isAnonymous(client) ? '' : client.keyId, account, plan, scopes: scopes.join(' ') };
@@ -42,9 +44,10 @@ export function createRequestFields(identity: IdentityHeaders): RequestFields {
   });
 
   return function requestFields(exchange, client, plain = false) {
-    const { head } = exchange;
+    const { head, call } = exchange;
     const lines = new FieldLines();
     lines.addLines(plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines);
+    lines.addLines(via.lines[call.minor]);
     lines.addKnown(REQUEST_ID, exchange.id);
     lines.addLines(linesOf(client));
     if (exchange.behindProxy) addChain(lines, exchange);
@@ -93,6 +96,7 @@ function origin(proto: string, host: string | undefined): string {
 
 interface Returned {
   readonly status: number;
+  readonly minor: 0 | 1;
   readonly names: ReturnedNames;
   readonly list: readonly string[];
   isPrepared: boolean;
@@ -103,11 +107,13 @@ export function returnedHeaders(
   fields: Pick<Fields, 'list' | 'meaning'>,
   status: number,
   names: ReturnedNames,
+  minor: 0 | 1 = 1,
 ): readonly string[] {
   const known = fields.meaning as Returned | null;
-  if (known?.status !== status || known.names !== names) {
+  if (known?.status !== status || known.minor !== minor || known.names !== names) {
     const list = returnedList(fields.list, status, names);
-    fields.meaning = { status, names, list, isPrepared: false } satisfies Returned;
+    list.push(VIA, names.via[minor]);
+    fields.meaning = { status, minor, names, list, isPrepared: false } satisfies Returned;
     return list;
   }
   if (!known.isPrepared) prepareRead(known.list);

@@ -64,7 +64,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     this.#parts.exchange.answeredAt = performance.now();
   }
 
-  answer({ status, reason, fields, body }: ClientResponse): void {
+  answer({ status, reason, minor, fields, body }: ClientResponse): void {
     const { exchange, returned } = this.#parts;
     if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
     else {
@@ -72,7 +72,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       this.#store!.answered(status, this.#epoch, exchange.answeredAt);
       exchange.cancel = null;
     }
-    this.#resolve({ status, reason, headers: returnedHeaders(fields, status, returned), body });
+    this.#resolve({ status, reason, headers: returnedHeaders(fields, status, returned, minor), body });
   }
 
   fail(error: ClientError): void {

@@ -1,5 +1,6 @@
 import { listed, oneByte } from '@storegate/http1';
 import { type Carriers, USUAL_CARRIERS } from '../../common/carriers.ts';
+import type { ByVersion, Via } from './via.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
 const HOP_BY_HOP = [
@@ -88,10 +89,13 @@ export class FieldNames extends Spellings<FieldName> {
 
 /** `cors`: whether the backend's CORS fields are returned. */
 export class ReturnedNames extends Spellings<{ readonly name: string; readonly returned: boolean }> {
-  constructor({ cors }: { readonly cors: boolean }) {
+  readonly via: ByVersion<string>;
+
+  constructor({ cors, via }: { readonly cors: boolean; readonly via: Via }) {
     const prefixes = cors ? ['x-ratelimit-'] : ['x-ratelimit-', 'access-control-'];
     const isReturned = (name: string) => !NOT_RETURNED.has(name) && !prefixes.some((prefix) => name.startsWith(prefix));
     super((name) => ({ name, returned: isReturned(name) }));
+    this.via = via.values;
   }
 }
 

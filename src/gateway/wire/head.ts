@@ -26,6 +26,7 @@ class Fields {
   forwardedFor = '';
   forwardedProto: string | undefined = undefined;
   forwardedHost: string | undefined = undefined;
+  via: string | undefined = undefined;
   /** W3C Trace Context, well-formed; copies. The second needs the first. */
   traceparent: string | undefined = undefined;
   tracestate: string | undefined = undefined;
@@ -100,6 +101,9 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         break;
       case 'x-forwarded-host':
         head.forwardedHost = value;
+        break;
+      case 'via':
+        head.via = joined(head.via, value);
         break;
       case 'traceparent':
         head.traceparent = traceparents++ === 0 ? traceparentOf(value) : undefined;

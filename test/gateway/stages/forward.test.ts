@@ -8,7 +8,15 @@ import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
 import { type Send, sendUpstream } from '../../../src/gateway/upstream/upstream-request.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
-import { admittedClient, exchangeOf, requestFields, returnedNames, routeOf, targetOf } from '../../support/exchange.ts';
+import {
+  admittedClient,
+  exchangeOf,
+  requestFields,
+  returnedNames,
+  routeOf,
+  targetOf,
+  via,
+} from '../../support/exchange.ts';
 
 interface Far {
   /** Each argument is one read of the gateway. */
@@ -149,6 +157,7 @@ describe('and returns its response as a value', () => {
       headers: [
         ...['content-length', '4', 'x-own', '1', 'x-own', '2'],
         ...['cache-control', 'private', 'vary', 'X-API-Key, Authorization'],
+        ...['via', via.values[1]],
       ],
       body: Buffer.from('body'),
     });

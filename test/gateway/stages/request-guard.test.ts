@@ -5,7 +5,7 @@ import { Refusal } from '../../../src/errors/refusals.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
-import { fieldNames, knownClient } from '../../support/exchange.ts';
+import { fieldNames, knownClient, via } from '../../support/exchange.ts';
 
 const { http: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
@@ -20,6 +20,7 @@ test('the event of a request holds plain values, and no data of the client', () 
   const faults = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
   const door = createRequestGuard({
     config: settings,
+    via,
     observe: (event) => events.push(event),
     report: faults,
     names: fieldNames,

@@ -13,6 +13,7 @@ import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.t
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { FieldNames } from '../../../src/gateway/wire/fields.ts';
+import { Via } from '../../../src/gateway/wire/via.ts';
 import { isAnonymous } from '../../../src/keys/key.ts';
 import type { Keyring } from '../../../src/keys/keyring.ts';
 import type { LastUseTracker } from '../../../src/keys/last-use-tracker.ts';
@@ -82,6 +83,7 @@ export class Traffic {
     const names = new FieldNames({ strip: [] });
     this.#guard = createRequestGuard({
       config: config.http,
+      via: new Via(Buffer.of()),
       observe,
       report: () => [],
       names,

@@ -1,0 +1,157 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { EMPTY_LIST, RecordingStore, valuesOf } from '../hostile/recording-store.ts';
+import { Wire } from '../hostile/wire.ts';
+import { freePort } from '../support/free-port.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const OURS = /^1\.1 storegate-[0-9a-f]{8}$/;
+const OPEN = `
+openapi: 3.0.3
+info: { title: Open, version: '1' }
+paths: { /open: { get: { security: [], responses: { '200': { description: Open } } } } }
+`;
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+
+const ofBackend = (bytes: string) => bytes.replace('\r\n', '\r\nVia: 1.1 theirs\r\n');
+
+async function ask(url: string, secret: string | null, line: string, headers: readonly string[] = []) {
+  const wire = await Wire.open(url);
+  const key = secret === null ? [] : [`X-API-Key: ${secret}`];
+  const lines = [line.includes(' HTTP/') ? line : `${line} HTTP/1.1`, 'Host: api', ...key, ...headers];
+  const answer = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
+  wire.close();
+  return answer;
+}
+
+describe('Via', () => {
+  let store: RecordingStore;
+  let gateway: TestGateway;
+  let bare: TestGateway;
+  let secret: string;
+  let secretOfBare: string;
+
+  beforeAll(async () => {
+    store = await RecordingStore.start((socket, { headers }) => {
+      const upgrades = headers.some(([name]) => name.toLowerCase() === 'upgrade');
+      socket.write(ofBackend(upgrades ? SWITCHED : EMPTY_LIST));
+    });
+    const mounts = `[{path: /up, upstream: default}, {path: /at, target: "${store.url}"}, {path: /ws, target: "${store.url}", websocket: true}]`;
+    gateway = await TestGateway.start({ storeUrl: store.url, settings: `cors: {origins: []}\nmounts: ${mounts}` });
+    bare = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_CONTRACT: 'none' } });
+    ({ secret } = await gateway.key());
+    ({ secret: secretOfBare } = await bare.key());
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await bare.stop();
+    await store.close();
+  });
+
+  test.each<[string, string, readonly string[]]>([
+    ['an operation', 'GET /pets', []],
+    ['a mount to an upstream', 'GET /up/a', []],
+    ['a mount to a target', 'GET /at/a', []],
+    ['a WebSocket', 'GET /ws/a', UPGRADE],
+    ['a preflight for the backend', 'OPTIONS /pets', ['Origin: http://a', 'Access-Control-Request-Method: GET']],
+  ])('names the gateway in both directions, behind the lines of others: %s', async (_what, line, headers) => {
+    const answer = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
+    const seen = store.requests.at(-1)!;
+    const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
+    expect([first, more]).toEqual(['1.0 fred', []]);
+    expect(ours).toMatch(OURS);
+    expect(answer.headers.via).toBe(`1.1 theirs, ${ours}`);
+  });
+
+  test('is sent without a contract', async () => {
+    const answer = await ask(bare.url, secretOfBare, 'GET /any');
+    expect(valuesOf(store.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
+    expect(answer.headers.via).toBe(`1.1 theirs, ${valuesOf(store.requests.at(-1)!, 'via')[0]}`);
+  });
+
+  test('has the version in which the message was received', async () => {
+    await ask(gateway.url, secret, 'GET /pets HTTP/1.0');
+    const [via] = valuesOf(store.requests.at(-1)!, 'via');
+    expect(via).toMatch(/^1\.0 storegate-/);
+    const respond = store.respond;
+    store.respond = (socket) => socket.end('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[]');
+    expect((await ask(gateway.url, secret, 'GET /pets')).headers.via).toBe(via);
+    store.respond = respond;
+  });
+
+  test('cannot be removed by a client that lists it in Connection', async () => {
+    await ask(gateway.url, secret, 'GET /pets', ['Connection: Via', 'Via: 1.0 fred']);
+    expect(valuesOf(store.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
+  });
+
+  test('is not in responses of the gateway itself', async () => {
+    expect((await ask(gateway.url, 'wrong', 'GET /pets')).headers.via).toBeUndefined();
+  });
+
+  test('remains the same after a reload, and differs between gateways', async () => {
+    const nameAt = async (url: string, key: string) => (await ask(url, key, 'GET /pets')).headers.via;
+    const before = await nameAt(gateway.url, secret);
+    expect((await gateway.admin.post('/reload')).status).toBe(200);
+    expect(await nameAt(gateway.url, secret)).toBe(before);
+    expect(await nameAt(bare.url, secretOfBare)).not.toBe(before);
+  });
+});
+
+describe('a loop', () => {
+  const folder = temporaryFolders();
+  const gateways: TestGateway[] = [];
+  let store: RecordingStore;
+  beforeAll(async () => {
+    store = await RecordingStore.start();
+  });
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+  });
+  afterAll(() => store.close());
+
+  async function start(port: number, backend: number, settings = ''): Promise<TestGateway> {
+    const storeUrl = `http://127.0.0.1:${backend}`;
+    const env = { STOREGATE_PORT: `${port}` };
+    const gateway = await TestGateway.start({ storeUrl, settings: `keys: {hide: false}\n${settings}`, env });
+    gateways.push(gateway);
+    return gateway;
+  }
+
+  test.each([
+    ['an operation', 'GET /pets', []],
+    ['a mount', 'GET /up/a', []],
+    ['a WebSocket', 'GET /up/a', UPGRADE],
+  ])('of a gateway that is its own backend is refused at once, and uses one request: %s', async (_what, line, more) => {
+    const port = await freePort();
+    const gateway = await start(port, port, 'mounts: [{path: /up, upstream: default, websocket: true}]');
+    const { secret } = await gateway.key();
+    const answer = await ask(gateway.url, secret, line, more);
+    expect(answer).toMatchObject({ status: 508, code: 'loop_detected' });
+    expect(answer.headers.via).toMatch(OURS);
+    const { headers } = await ask(gateway.url, secret, 'GET /usage');
+    expect(Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining'])).toBe(1);
+  });
+
+  test('through another gateway is refused when it returns; gateways in series are none', async () => {
+    const file = join(folder(), 'open.yaml');
+    writeFileSync(file, OPEN);
+    const [first, second] = [await freePort(), await freePort()];
+    const settings = `contract: {file: ${file}}`;
+    await start(first, second, settings);
+    const other = await start(second, first, settings);
+    const looped = await ask(gateways[0]!.url, null, 'GET /open');
+    expect(looped).toMatchObject({ status: 508, code: 'loop_detected' });
+    const [outer, inner, ...more] = looped.headers.via!.split(', ').reverse();
+    expect([outer, inner, more]).toEqual([expect.stringMatching(OURS), expect.stringMatching(OURS), []]);
+    expect(outer).not.toBe(inner);
+    expect(Number(looped.headers['x-ratelimit-limit']) - Number(looped.headers['x-ratelimit-remaining'])).toBe(1);
+
+    await other.stop();
+    await start(second, Number(new URL(store.url).port), settings);
+    expect((await ask(gateways[0]!.url, null, 'GET /open')).status).toBe(200);
+    expect(valuesOf(store.requests[0]!, 'via')).toEqual([outer, expect.stringMatching(OURS)]);
+  });
+});

@@ -102,6 +102,8 @@ export interface GatewaySettings {
     readonly onUnsupported: 'refuse' | 'omit' | 'report' | 'pass';
     readonly serverPath: 'auto' | 'ignore' | 'prefix';
     readonly encodedCommas: 'data' | 'separators';
+    readonly encodedSlash: 'refuse' | 'pass';
+    readonly semicolon: 'refuse' | 'pass';
     readonly integers: 'plain' | 'any';
     readonly readOnly: 'pass' | 'refuse';
     readonly maxDepth: number;

@@ -66,7 +66,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
   return createPipeline({
     guard: createRequestGuard({
-      ...{ config: config.http, observe, names, via },
+      ...{ config: config.http, paths: config.contract, observe, names, via },
       report: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),

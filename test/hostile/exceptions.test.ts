@@ -43,6 +43,7 @@ async function pipelineWith(
   const pipeline = createPipeline({
     guard: createRequestGuard({
       config: gateway.config.http,
+      paths: gateway.config.contract,
       via,
       observe,
       report: () => [],

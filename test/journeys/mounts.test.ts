@@ -106,7 +106,7 @@ describe('a mount with other paths at the target', () => {
 
   test.each([
     ['/bare', '/'],
-    ['/bare/a%41?b=/bare', '/aA?b=/bare'],
+    ['/bare/a%41?b=/bare', '/a%41?b=/bare'],
     ['/new', '/v2'],
     ['/new/a', '/v2/a'],
   ])('%s is %s there, and the target gets the prefix', async (path, there) => {

@@ -27,6 +27,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'upstream.retries': ['gateway/upstream/retries.ts'],
   contract: [
     'run/build.ts',
+    'gateway/wire/target.ts',
     'openapi/contract.ts',
     'openapi/servers.ts',
     'openapi/operations.ts',

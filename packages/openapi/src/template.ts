@@ -39,7 +39,7 @@ function parseSegment(text: string): Segment | string {
   if (names.includes('')) return 'has {} without a name';
   if (literals.slice(1, -1).includes('')) return 'has two templates with nothing between them';
   if (text === '.' || text === '..') return `has a segment ${text}, which no canonical path has`;
-  if (/;|%3b/i.test(literals.join())) return 'has a semicolon, which the gateway refuses in every path';
+  if (/;|%3b/i.test(literals.join())) return 'has a semicolon, which servers read in different ways';
   return { literals: literals.map(canonicalLiteral), names };
 }
 

@@ -21,11 +21,10 @@ export interface ForwardParts {
 export function createForward({ requestFields, joinTunnel, plainAnswers }: ForwardParts) {
   function askedBy(exchange: Exchange, { client, target, route, body }: Checked): ClientRequest {
     const { rewriting, operation } = route;
-    const { query } = target;
-    const path = rewriting === null ? target.path : rewriting.asked(target.path);
+    const asked = rewriting === null ? target.raw : rewriting.asked(target);
     const fields = requestFields(exchange, client, plainAnswers && operation !== null);
     if (rewriting !== null && rewriting.prefix !== '') fields.add('X-Forwarded-Prefix', rewriting.prefix);
-    return { method: exchange.call.method, target: query === '' ? path : `${path}?${query}`, fields, body };
+    return { method: exchange.call.method, target: asked, fields, body };
   }
 
   function send(exchange: Exchange, { route }: Checked, asked: ClientRequest): Promise<StoreResponse> {

@@ -14,7 +14,7 @@ import type { Call } from '../wire/call.ts';
 import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
-import { parseTarget } from '../wire/target.ts';
+import { type PathRules, parseTarget } from '../wire/target.ts';
 import type { Via } from '../wire/via.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
@@ -27,6 +27,7 @@ const LOOP = new Refusal('loop_detected');
 
 export interface RequestGuardParts {
   readonly config: Config['http'];
+  readonly paths: PathRules;
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
@@ -36,7 +37,7 @@ export interface RequestGuardParts {
 }
 
 export function createRequestGuard(parts: RequestGuardParts) {
-  const { config, observe, report, names, via, beginSpan } = parts;
+  const { config, paths, observe, report, names, via, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
@@ -117,7 +118,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
         message: `The request target exceeds ${config.maxUrlBytes} bytes. Shorten the path or the query.`,
       });
     }
-    return parseTarget(call.target) as Target;
+    return parseTarget(call.target, paths) as Target;
   }
 
   return { open, enter };

@@ -1,11 +1,12 @@
 import type { Mount } from '../../config/config.ts';
 import { endsWithPath } from '../../config/upstreams.ts';
+import { afterSegments, type RequestTarget, segmentsIn } from '../wire/target.ts';
 import type { StoreResponse } from './store-response.ts';
 
-/** Of the paths of a route. */
+/** Of the targets of a route. */
 export interface Rewriting {
-  /** Returns the path for the backend. */
-  readonly asked: (path: string) => string;
+  /** Returns the target for the backend, spelt as the client did. */
+  readonly asked: (target: RequestTarget) => string;
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
@@ -30,6 +31,7 @@ export function mountRewriting(
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const known = path === '/' ? '' : path;
+  const segments = segmentsIn(known);
   const bases = urls.map((text): Base => {
     const { origin, protocol, pathname } = new URL(text);
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
@@ -41,10 +43,9 @@ export function mountRewriting(
   }
 
   return {
-    // The mount's path ends at a segment: the rest begins with `/` or is empty.
-    asked(path) {
-      const rest = path.slice(known.length);
-      return rewrite === '' && rest === '' ? '/' : rewrite + rest;
+    asked({ raw }) {
+      const rest = afterSegments(raw, segments);
+      return rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
     },
     prefix: known,
     answered(answer) {
@@ -65,9 +66,9 @@ export function prefixRewriting(prefixes: readonly string[], urls: readonly stri
   const repeated = prefixes.filter((prefix) => urls.every((url) => endsWithPath(url, prefix)));
   if (repeated.length === 0) return null;
   return {
-    asked(path) {
+    asked({ raw, path }) {
       const prefix = repeated.find((one) => path.startsWith(`${one}/`));
-      return prefix === undefined ? path : path.slice(prefix.length);
+      return prefix === undefined ? raw : afterSegments(raw, segmentsIn(prefix));
     },
     prefix: '',
     answered: null,

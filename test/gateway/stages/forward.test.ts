@@ -131,14 +131,15 @@ async function gathered(body: BodyStream): Promise<string> {
 }
 
 describe('the store is asked', () => {
-  test('with the canonical target, the checked bytes, and the client', async () => {
+  test('with the target as it came, the checked bytes, and the client', async () => {
     const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
-    await ask(exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }), Buffer.from('{}'));
+    const target = '/p%65ts?limit=%31&';
+    await ask(exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }), Buffer.from('{}'), target);
     expect(sent).toHaveLength(1);
     const [head = '', body] = sent[0]!.split('\r\n\r\n');
     expect(body).toBe('{}');
     const [line, ...fields] = head.split('\r\n');
-    expect(line).toBe('POST /base/pets?limit=1 HTTP/1.1');
+    expect(line).toBe('POST /base/p%65ts?limit=%31& HTTP/1.1');
     expect(fields).toEqual(
       expect.arrayContaining(['X-Own: 1', 'X-Storegate-Key-Id: key_1', 'X-Storegate-Plan: free', 'Content-Length: 2']),
     );

@@ -7,7 +7,7 @@ import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
 import { fieldNames, knownClient, via } from '../../support/exchange.ts';
 
-const { http: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
+const { http: settings, contract: paths } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
 function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: string, value: unknown]> {
   yield [path, value];
@@ -20,6 +20,7 @@ test('the event of a request holds plain values, and no data of the client', () 
   const faults = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
   const door = createRequestGuard({
     config: settings,
+    paths,
     via,
     observe: (event) => events.push(event),
     report: faults,

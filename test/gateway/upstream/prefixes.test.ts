@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { prefixRewriting } from '../../../src/gateway/upstream/rewriting.ts';
+import { parseTarget } from '../../../src/gateway/wire/target.ts';
+
+const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;
 
 test.each<[string, readonly string[], readonly string[], string, string]>([
   ['no prefix', [''], ['http://a/v1'], '/pets', '/pets'],
@@ -17,10 +20,13 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
   ['another of several prefixes', ['/api/v1', '/api'], ['http://a/api/v1'], '/api/pets', '/api/pets'],
   ['the prefix alone', ['/v1'], ['http://a/v1'], '/v1', '/v1'],
   ['the prefix with a slash', ['/v1'], ['http://a/v1'], '/v1/', '/'],
-  ['encoded segments', ['/v1'], ['http://a/v1'], '/v1/a%2Fb', '/a%2Fb'],
+  ['encoded segments', ['/v1'], ['http://a/v1'], '/v1/a%2fb', '/a%2fb'],
+  ['another spelling of the prefix', ['/v1'], ['http://a/v1'], '/%761/%7ea%c3%a9?', '/%7ea%c3%a9?'],
+  ['another spelling of a long prefix', ['/a~/b'], ['http://a/a~/b'], '/%61%7E/b/c?/x', '/c?/x'],
+  ['another spelling without a prefix', ['/v1'], ['http://a/v1'], '/%76/p%65ts?a=%7e', '/%76/p%65ts?a=%7e'],
 ])('%s', (_what, prefixes, urls, path, sent) => {
   const rewriting = prefixRewriting(prefixes, urls);
-  expect(rewriting === null ? path : rewriting.asked(path)).toBe(sent);
+  expect(rewriting === null ? path : rewriting.asked(parseTarget(path, PASS))).toBe(sent);
 });
 
 test('no path changes if the URL of one backend lacks the prefix', () => {

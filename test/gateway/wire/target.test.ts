@@ -1,28 +1,77 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Refusal } from '../../../src/errors/refusals.ts';
-import { parseTarget } from '../../../src/gateway/wire/target.ts';
+import { afterSegments, parseTarget } from '../../../src/gateway/wire/target.ts';
+
+const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;
+
+const refused = (message: string) =>
+  expect.objectContaining({ code: 'malformed_request', status: 400, message }) as unknown as Error;
 
 describe('a request target', () => {
   test.each([
-    ['/pets', '/pets', ''],
-    ['/', '/', ''],
-    ['/pets?limit=1', '/pets', 'limit=1'],
-    ['/pets?', '/pets', ''],
-    ['/pets?a=b?c', '/pets', 'a=b?c'],
-    ['/pets/', '/pets/', ''],
-    ['/%70ets', '/pets', ''],
-    ['/a%2Db%7e', '/a-b~', ''],
-    ['/caf%c3%a9', '/caf%C3%A9', ''],
-    ['/a%20b', '/a%20b', ''],
-    ["/a!$&'()*+,=:@b", "/a!$&'()*+,=:@b", ''],
-    ['/a.b/..c/c..', '/a.b/..c/c..', ''],
-    ['http://elsewhere.example/pets?x=1', '/pets', 'x=1'],
-    ['HTTP://user:pw@elsewhere.example:99/pets', '/pets', ''],
-    ['http://elsewhere.example', '/', ''],
-    ['http://elsewhere.example?x=1', '/', 'x=1'],
-  ])('%s is read as the path %s and the query "%s"', (url, path, query) => {
-    expect(parseTarget(url)).toEqual({ path, query });
+    ['/pets', '/pets', '/pets', ''],
+    ['/', '/', '/', ''],
+    ['/pets?limit=1', '/pets?limit=1', '/pets', 'limit=1'],
+    ['/pets?', '/pets?', '/pets', ''],
+    ['/pets??', '/pets??', '/pets', '?'],
+    ['/pets?a=b?c', '/pets?a=b?c', '/pets', 'a=b?c'],
+    ['/pets?a=%7e&b=%c3%a9&', '/pets?a=%7e&b=%c3%a9&', '/pets', 'a=%7e&b=%c3%a9&'],
+    ['/pets/', '/pets/', '/pets/', ''],
+    ['/%70ets', '/%70ets', '/pets', ''],
+    ['/a%2Db%7e', '/a%2Db%7e', '/a-b~', ''],
+    ['/%c3%a9%7E?', '/%c3%a9%7E?', '/%C3%A9~', ''],
+    ['/a%20b', '/a%20b', '/a%20b', ''],
+    ["/a!$&'()*+,=:@b", "/a!$&'()*+,=:@b", "/a!$&'()*+,=:@b", ''],
+    ['/a.b/..c/c..', '/a.b/..c/c..', '/a.b/..c/c..', ''],
+    ['http://elsewhere.example/pets?x=1', '/pets?x=1', '/pets', 'x=1'],
+    ['HTTP://user:pw@elsewhere.example:99/p%65ts?', '/p%65ts?', '/pets', ''],
+    ['http://elsewhere.example', '/', '/', ''],
+    ['http://elsewhere.example?x=1', '/?x=1', '/', 'x=1'],
+  ])('%s is forwarded as %s, and read as the path %s and the query "%s"', (url, raw, path, query) => {
+    expect(parseTarget(url)).toEqual({ raw, path, query });
+  });
+
+  test.each([
+    ['/a%2fb', 'an encoded "/" (%2F)', 'encodedSlash'],
+    ['/a;b=c', 'a ";" (also as %3B)', 'semicolon'],
+    ['/a%3bb', 'a ";" (also as %3B)', 'semicolon'],
+  ])('%s is refused with the setting that lets it pass', (url, what, setting) => {
+    const message = `The path has ${what}, which servers read in different ways. Remove it, or ask the API operator to set contract.${setting}.`;
+    expect(() => parseTarget(url)).toThrow(refused(message));
+    const others = { ...PASS, [setting]: 'refuse' };
+    expect(() => parseTarget(url, others)).toThrow(refused(message));
+  });
+
+  test.each([
+    ['/a%2fb', '/a%2Fb'],
+    ['/@scope%2Fname', '/@scope%2Fname'],
+    ['/a%2F%2Fb%2F', '/a%2F%2Fb%2F'],
+    ['/a%2F..b/.c', '/a%2F..b/.c'],
+    ['/a;b=c;d', '/a;b=c;d'],
+    ['/a%3bb', '/a%3Bb'],
+    ['/%61%2f%7e;', '/a%2F~;'],
+  ])('%s passes by setting, as the path %s', (url, path) => {
+    expect(parseTarget(`${url}?`, PASS)).toEqual({ raw: `${url}?`, path, query: '' });
+  });
+
+  test.each([
+    ['/a%2F..%2Fb', 'The path has a dot segment ("." or "..").'],
+    ['/a%2f%2e%2E', 'The path has a dot segment ("." or "..").'],
+    ['/..%2Fb', 'The path has a dot segment ("." or "..").'],
+    ['/%2F./b', 'The path has a dot segment ("." or "..").'],
+    ['/a;x/..;/b', 'The path has a dot segment ("." or "..").'],
+    ['/%2e;x=1', 'The path has a dot segment ("." or "..").'],
+    ['/a/..%3bx', 'The path has a dot segment ("." or "..").'],
+    ['/a%2F..;b', 'The path has a dot segment ("." or "..").'],
+    ['/a/;b', 'The path has a segment that begins with ";".'],
+    ['/%3bb', 'The path has a segment that begins with ";".'],
+    ['/a%2F;b', 'The path has a segment that begins with ";".'],
+    ['/a%5Cb', 'The path has an encoded "\\".'],
+    ['/a%3Fb', 'The path has an encoded "?".'],
+    ['/a%00', 'The path has an encoded control character.'],
+  ])('%s is refused whatever the settings are', (url, message) => {
+    expect(() => parseTarget(url, PASS)).toThrow(refused(message));
   });
 
   test.each([
@@ -81,10 +130,57 @@ describe('a request target', () => {
           expect(refusal).toBeInstanceOf(Refusal);
           return;
         }
-        expect(parseTarget(`${first.path}?${first.query}`)).toEqual(first);
+        expect(parseTarget(`${first.path}?${first.query}`)).toMatchObject({ path: first.path, query: first.query });
+        expect(parseTarget(first.raw)).toEqual(first);
         const resolved = new URL(`http://x${first.path}`);
         expect(resolved.pathname).toBe(first.path);
       }),
+    );
+  });
+});
+
+/** Another spelling of the same characters. */
+const spelt = (character: string, spelling: 'plain' | 'lower' | 'upper'): string => {
+  const isFree = /[A-Za-z0-9._~-]/.test(character);
+  if (character === '/' || (isFree && spelling === 'plain') || "!$&'()*+,=:@".includes(character)) return character;
+  const bytes = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  return spelling === 'upper' ? bytes.toUpperCase() : bytes;
+};
+
+const characters = fc.constantFrom(...'ab9-._~!:@é%/');
+const spellings = fc.array(fc.tuple(characters, fc.constantFrom('plain', 'lower', 'upper')), { maxLength: 20 });
+
+describe('a path without its first segments', () => {
+  test.each([
+    ['/files', 1, ''],
+    ['/files/', 1, '/'],
+    ['/files?a=/b', 1, '?a=/b'],
+    ['/files/a%2Fb/c?/d', 1, '/a%2Fb/c?/d'],
+    ['/%66iles/a', 1, '/a'],
+    ['/a/b/c/d', 3, '/d'],
+    ['/a/b', 0, '/a/b'],
+    ['/?', 0, '/?'],
+    ['/files?', 1, '?'],
+  ])('%s without %d is "%s"', (raw, count, rest) => expect(afterSegments(raw, count)).toBe(rest));
+
+  test('is the rest of the canonical path, however it is spelt', () => {
+    fc.assert(
+      fc.property(spellings, fc.webQueryParameters(), fc.nat(3), (parts, query, count) => {
+        const raw = `/${parts.map(([character, how]) => spelt(character, how)).join('')}?${query}`;
+        let target: ReturnType<typeof parseTarget>;
+        try {
+          target = parseTarget(raw, PASS);
+        } catch (refusal) {
+          expect(refusal).toBeInstanceOf(Refusal);
+          return;
+        }
+        const rest = afterSegments(raw, count);
+        expect(raw.endsWith(rest)).toBe(true);
+        const restOfPath = afterSegments(target.path, count);
+        if (rest.startsWith('/')) expect(parseTarget(rest, PASS)).toMatchObject({ path: restOfPath, query });
+        else expect([rest, restOfPath]).toEqual([`?${query}`, '']);
+      }),
+      { numRuns: 2_000 },
     );
   });
 });

@@ -83,6 +83,7 @@ export class Traffic {
     const names = new FieldNames({ strip: [] });
     this.#guard = createRequestGuard({
       config: config.http,
+      paths: config.contract,
       via: new Via(Buffer.of()),
       observe,
       report: () => [],

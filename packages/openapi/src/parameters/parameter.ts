@@ -100,8 +100,7 @@ function wrong(node: Json, key: string | null, message: string, findings: Findin
 }
 
 /** Paths with `;` are refused earlier, see README.md. */
-const MATRIX =
-  'matrix cannot be used: the gateway refuses a path with a semicolon, because servers read what follows one in different ways';
+const MATRIX = 'matrix cannot be used: servers read a semicolon in a path in different ways';
 
 const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
 

@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { EMPTY_LIST, RecordingStore } from '../hostile/recording-store.ts';
+import { Wire } from '../hostile/wire.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+const CONTRACT = `
+openapi: 3.0.3
+info: { title: Things, version: '1' }
+servers: [{ url: /v1 }]
+paths:
+  /things/{name}:
+    parameters:
+      - { name: name, in: path, required: true, schema: { type: string, pattern: '^[^ ]{1,9}$' } }
+      - { name: q, in: query, schema: { type: array, items: { type: string } } }
+    get: { responses: { '200': { description: A thing } } }
+`;
+
+const folder = temporaryFolders({ keep: true });
+let store: RecordingStore;
+let gateway: TestGateway;
+let strict: TestGateway;
+let secret: string;
+let secretOfStrict: string;
+
+function mountsTo(url: string): string {
+  const mounts = [
+    'path: /up, upstream: default',
+    'path: /cut, upstream: default, stripPrefix: true',
+    'path: /moved, upstream: default, rewrite: /v2',
+    `path: /at, target: "${url}/base"`,
+    `path: /cut-at, target: "${url}/base", stripPrefix: true`,
+    `path: /ws, target: "${url}/base", stripPrefix: true, websocket: true`,
+  ];
+  return `mounts: [${mounts.map((mount) => `{${mount}}`).join(', ')}]`;
+}
+
+beforeAll(async () => {
+  store = await RecordingStore.start((socket, { headers }) => {
+    const upgrades = headers.some(([name]) => name.toLowerCase() === 'upgrade');
+    socket.write(upgrades ? SWITCHED : EMPTY_LIST);
+  });
+  const file = join(folder(), 'things.yaml');
+  writeFileSync(file, CONTRACT);
+  const storeUrl = `${store.url}/v1`;
+  const settings = `contract: {file: ${file}, encodedSlash: pass, semicolon: pass}\n${mountsTo(store.url)}`;
+  gateway = await TestGateway.start({ storeUrl, settings });
+  strict = await TestGateway.start({ storeUrl, settings: mountsTo(store.url), env: { STOREGATE_CONTRACT: 'none' } });
+  ({ secret } = await gateway.key());
+  ({ secret: secretOfStrict } = await strict.key());
+});
+afterAll(async () => {
+  await gateway.stop();
+  await strict.stop();
+  await store.close();
+});
+
+async function ask(url: string, key: string, target: string, headers: readonly string[] = []) {
+  const wire = await Wire.open(url);
+  const lines = [`GET ${target} HTTP/1.1`, 'Host: api', `X-API-Key: ${key}`, ...headers];
+  const answer = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
+  wire.close();
+  return answer;
+}
+
+const SPELT = "%c3%a9%7E;p=%3b'(a)/%61%2F@b?q=%7e&q=[{|}]`^'&q=%c3%A9&q=?&";
+
+describe('the target reaches the backend in the bytes of the client', () => {
+  test.each<[string, string, string, readonly string[]]>([
+    ['an operation', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', []],
+    ['an operation, with an empty query', '/%761/%74hings/a%2fb;c?', '/v1/%74hings/a%2fb;c?', []],
+    ['a mount to an upstream', `/%75p/${SPELT}`, `/v1/%75p/${SPELT}`, []],
+    ['a mount that cuts its path', `/%63ut/${SPELT}`, `/v1/${SPELT}`, []],
+    ['a mount that cuts its path, with an empty query', '/%63ut?', '/v1/?', []],
+    ['a mount that moves its path', `/mo%76ed/${SPELT}`, `/v1/v2/${SPELT}`, []],
+    ['a mount to a target', `/%61t/${SPELT}`, `/base/%61t/${SPELT}`, []],
+    ['a mount to a target, with an empty query', '/at/?', '/base/at/?', []],
+    ['a mount to a target that cuts its path', `/c%75t-at/${SPELT}`, `/base/${SPELT}`, []],
+    ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, UPGRADE],
+    ['the absolute form', 'http://api/up/%7e?', '/v1/up/%7e?', []],
+  ])('of %s', async (_what, target, there, headers) => {
+    expect((await ask(gateway.url, secret, target, headers)).status).toBe(headers === UPGRADE ? 101 : 200);
+    expect(store.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
+    expect(store.complaints).toEqual([]);
+  });
+
+  test.each(['/%c3%a9%7E/a?%7e&', '/?', '/a/%2A*'])('without a contract: %s', async (target) => {
+    expect((await ask(strict.url, secretOfStrict, target)).status).toBe(200);
+    expect(store.requests.at(-1)!.line).toBe(`GET /v1${target} HTTP/1.1`);
+  });
+});
+
+describe('an encoded slash and a semicolon', () => {
+  test.each(['/v1/things/123456789%2F', '/v1/things/1234567890'])(
+    'by setting are one character of a parameter: %s',
+    async (target) => {
+      const refusal = { status: 400, code: 'invalid_request' };
+      expect(await ask(gateway.url, secret, target)).toMatchObject(refusal);
+      expect((await ask(gateway.url, secret, '/v1/things/12345678%2F')).status).toBe(200);
+      expect((await ask(gateway.url, secret, '/v1/things/12345678;')).status).toBe(200);
+    },
+  );
+
+  test.each(['/up/a%2F..%2Fb', '/v1/things/a%2f..', '/at/x;y/..;/b', '/%2e;a', '/up/%5C'])(
+    'by setting let no dot segment through: %s',
+    async (target) => {
+      const before = store.requests.length;
+      expect(await ask(gateway.url, secret, target)).toMatchObject({ status: 400, code: 'malformed_request' });
+      expect(store.requests.length).toBe(before);
+    },
+  );
+
+  test.each([
+    ['/up/group%2Fproject', 'an encoded "/" (%2F)', 'encodedSlash'],
+    ['/at/@scope%2fname', 'an encoded "/" (%2F)', 'encodedSlash'],
+    ['/a;v=1', 'a ";" (also as %3B)', 'semicolon'],
+    ['/up;/a', 'a ";" (also as %3B)', 'semicolon'],
+  ])('are refused by default, with the setting: %s', async (target, what, setting) => {
+    const before = store.requests.length;
+    const answer = await ask(strict.url, secretOfStrict, target);
+    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
+    expect(JSON.parse(answer.body).message).toBe(
+      `The path has ${what}, which servers read in different ways. Remove it, or ask the API operator to set contract.${setting}.`,
+    );
+    expect(store.requests.length).toBe(before);
+  });
+});

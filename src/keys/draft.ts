@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { ExpectedError } from '../common/expected-error.ts';
+import { parseCidr } from '../common/ip.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../common/scopes.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -97,18 +97,11 @@ function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDr
 function addressErrors(addresses: readonly string[]): DraftError[] {
   if (addresses.length > MAX_ADDRESSES)
     return [{ field: 'addresses', message: `a key has at most ${MAX_ADDRESSES} address blocks` }];
-  const at = addresses.findIndex((block) => !isBlock(block));
+  const at = addresses.findIndex((block) => parseCidr(block) === null);
   if (at === -1) return [];
-  const form = 'is not an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32';
+  const form = 'is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
   const quoting = `${JSON.stringify(addresses[at]!.slice(0, 64))} ${form}`;
   return [{ field: 'addresses', message: `address ${at + 1} ${form}`, quoting }];
-}
-
-function isBlock(block: string): boolean {
-  const [address = '', bits, ...more] = block.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0 || address.includes('%')) return false;
-  return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function scopeErrors(scopes: readonly string[]): DraftError[] {

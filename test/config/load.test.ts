@@ -94,7 +94,7 @@ mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
 
 describe('is accepted unchanged', () => {
   test.each([
-    ['trusted proxies of both families', 'http: { trustedProxies: [10.0.0.0/8, "::1/128", 0.0.0.0/0] }'],
+    ['trusted proxies of both families', 'http: { trustedProxies: [10.0.0.0/8, 192.0.2.1, "::1", 0.0.0.0/0] }'],
     [
       'a mount that only begins like another path',
       'mounts: [{ path: /documents, target: http://a }, { path: /document, target: http://a }]',

@@ -135,7 +135,7 @@ describe('a loop', () => {
     expect(Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining'])).toBe(1);
   });
 
-  test('through another gateway is refused when it returns; gateways in series are none', async () => {
+  test('through another gateway is refused when it returns; a chain of gateways is not', async () => {
     const file = join(folder(), 'open.yaml');
     writeFileSync(file, OPEN);
     const [first, second] = [await freePort(), await freePort()];

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { isOwnHeader } from '../../common/carriers.ts';
 import { parseCidr } from '../../common/ip.ts';
 import { isRemote } from '../contract/place.ts';
@@ -76,13 +76,7 @@ export const formats = {
   /** A path, a URL without credentials, query and fragment, or `none`. */
   contract: (text: string) => !isRemote(text) || isHttpUrl(text),
   'own-header': isOwnHeader,
-  /** RFC 4632 section 3.1, RFC 4291 section 2.3. */
-  cidr: (text: string) => {
-    const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
-    if (isIPv4(address)) return Number(prefix) <= 32;
-    return isIPv6(address) && Number(prefix) <= 128;
-  },
-  /** A block begins with its first address. */
+  /** An address, or a block that begins with its first address (RFC 4632 section 3.1, RFC 4291 section 2.3). */
   'address-block': (text: string) => parseCidr(text) !== null,
   /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
   'web-origin': (text: string) => {

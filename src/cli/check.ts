@@ -28,9 +28,15 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   warningsOf(readCertificates(config), Date.now()).forEach(note);
   const contract = await readContract(config, terminal.stop, note);
   refuseUnknownUpstreams(contract, config);
-  const notes = [contractNotes, hiddenOperations, coveredMounts, pathNotes, bodyLimitNotes, workerNotes].flatMap(
-    (notesOn) => notesOn(config, contract),
-  );
+  const notes = [
+    contractNotes,
+    hiddenOperations,
+    coveredMounts,
+    pathNotes,
+    bodyLimitNotes,
+    targetNotes,
+    workerNotes,
+  ].flatMap((notesOn) => notesOn(config, contract));
   notes.forEach(note);
   const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);
@@ -127,6 +133,12 @@ function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
       ({ id, method, path, maxBodyBytes }) =>
         `${id} (${method} ${path}): x-max-body-bytes ${maxBodyBytes} is above http.maxBodyBytes, ${http.maxBodyBytes} applies`,
     );
+}
+
+/** docs/failure-modes.md compares targets and upstreams. */
+function targetNotes({ mounts }: Config): string[] {
+  const lacks = 'a target has no health checks, retries or limit of connections; set upstream to have them';
+  return mounts.filter(({ target }) => target !== null).map(({ path }) => `mount ${path}: ${lacks}`);
 }
 
 /** Concurrency limits apply per worker. */

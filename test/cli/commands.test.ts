@@ -335,6 +335,7 @@ paths:
       [
         'note: own (GET /usage): the gateway answers /usage itself; set usage.enabled: false to forward these requests',
         'note: mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
+        'note: mount /pets: a target has no health checks, retries or limit of connections; set upstream to have them',
         '',
       ],
     ]);

@@ -35,17 +35,6 @@ describe('a mount', () => {
     expect(request.body).toBe('[]');
   });
 
-  test.each<[string, () => string]>([
-    ['GET', () => stand.request('GET /files/a')],
-    ['PUT', () => put(['Content-Length: 2'], '[]')],
-  ])('is never retried: its target may have acted on a %s without a response', async (_method, request) => {
-    expect((await stand.ask(request())).status).toBe(200);
-    const before = stand.store.requests.length;
-    stand.store.respond = (socket) => socket.destroy();
-    expect(await stand.ask(request())).toMatchObject({ status: 502, code: 'upstream_error' });
-    expect(stand.store.requests.length).toBe(before + 1);
-  });
-
   test('refuses a declared body beyond the limit at once, and a chunked one while it comes', async () => {
     await stand.refusesAndCloses(put(['Content-Length: 70000'], ''), [413]);
     const before = stand.store.requests.length;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
+import { FAULTY_RESPONSES, TRUNCATED_RESPONSES } from './faulty-responses.ts';
 import { EMPTY_LIST, RecordingStore } from './recording-store.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
@@ -34,26 +35,7 @@ function answerOnce(bytes: string, end = true): void {
 }
 
 describe('a response that cannot be forwarded becomes 502', () => {
-  test.each<[what: string, bytes: string]>([
-    ['garbage', 'SSH-2.0-nonsense\r\n\r\n'],
-    ['nothing', ''],
-    ['half a head', 'HTTP/1.1 200 OK\r\nContent-Ty'],
-    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n[]'],
-    ['an invalid length', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n[]'],
-    [
-      'a length beside chunks',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
-    ],
-    ['another transfer coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n'],
-    ['a head of 100 KB', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\n[]`],
-    ['a control character in a header', 'HTTP/1.1 200 OK\r\nX-A: a\x01b\r\nContent-Length: 2\r\n\r\n[]'],
-    ['a control character in the reason', 'HTTP/1.1 200 Sp\x01lit\r\nContent-Length: 2\r\n\r\n[]'],
-    ['NUL in a header', 'HTTP/1.1 200 OK\r\nX-A: a\0b\r\nContent-Length: 2\r\n\r\n[]'],
-    ['a bare LF in its head', 'HTTP/1.1 200 OK\nContent-Length: 2\n\n[]'],
-    ['an invalid status', 'HTTP/1.1 999 OK\r\nContent-Length: 2\r\n\r\n[]'],
-    ['an unrequested switch of protocols', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
-    ['100 and no more', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('%s', async (_what, bytes) => {
+  test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
     answerOnce(bytes);
     const answer = await stand.ask(post());
     expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
@@ -110,11 +92,7 @@ describe('a truncated response is cut off, never completed', () => {
     stand = hasty;
   });
 
-  test.each<[what: string, head: string]>([
-    ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
-    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'],
-    ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n[1,'],
-  ])('%s, if the backend closes and if it stalls', async (_what, head) => {
+  test.each(TRUNCATED_RESPONSES)('%s, if the backend closes and if it stalls', async (_what, head) => {
     for (const end of [true, false]) {
       answerOnce(head, end);
       const wire = await stand.connect();

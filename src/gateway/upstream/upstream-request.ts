@@ -21,7 +21,6 @@ export interface UpstreamRequestParts {
   readonly returned: ReturnedNames;
   readonly exchange: Exchange;
   readonly asked: ClientRequest;
-  readonly once?: boolean;
 }
 
 /**
@@ -198,7 +197,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   /** A streamed body is consumed. */
   get #canBeSentAgain(): boolean {
     const { body } = this.#asked;
-    return !this.#parts.once && (body === null || !('readBody' in body));
+    return body === null || !('readBody' in body);
   }
 
   /** Once, for a connection that had been closed as idle: the backend cannot have responded on it. */

@@ -1,0 +1,300 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Authority } from '../support/certificates.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { standStill } from '../support/stand-still.ts';
+import { tlsStore } from '../support/tls-store.ts';
+import { until } from '../support/until.ts';
+import { TRUNCATED_RESPONSES } from './faulty-responses.ts';
+import { EMPTY_LIST } from './recording-store.ts';
+import { Stand } from './stand.ts';
+
+const mounts = (url: string) => `mounts: [{path: /files, target: "${url}"}]`;
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
+
+/** The other deadline is too long to stand for the short one. */
+let hastyForHeads: Stand;
+let hastyForBodies: Stand;
+let patient: Stand;
+let stand: Stand;
+const all = () => [hastyForHeads, hastyForBodies, patient];
+beforeAll(async () => {
+  const start = (upstream: string, http: string) =>
+    Stand.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, mounts });
+  hastyForHeads = await start('headersTimeout: 1s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB');
+  hastyForBodies = await start('headersTimeout: 60s, bodyTimeout: 1s', 'maxBodyBytes: 64KiB, bodyBudget: 512KiB');
+  patient = await start('headersTimeout: 60s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB, drainTimeout: 60s');
+});
+afterAll(async () => {
+  for (const one of all()) await one.stop();
+});
+beforeEach(() => {
+  stand = patient;
+  for (const { store } of all()) {
+    store.dropConnections();
+    store.respond = (socket) => void socket.write(EMPTY_LIST);
+  }
+});
+
+const request = (method: string, body = '') =>
+  stand.request(`${method} /files/a`, body === '' ? [] : [`Content-Length: ${body.length}`], body);
+const get = () => request('GET');
+
+describe('a deadline of a target', () => {
+  beforeEach(() => {
+    stand = hastyForHeads;
+  });
+
+  test.each([
+    ['GET', ''],
+    ['POST', '[]'],
+    ['POST', 'x'.repeat(3_000_000)],
+  ])('headersTimeout ends a %s without a response', async (method, body) => {
+    stand.store.respond = () => {};
+    const answer = await stand.ask(request(method, body));
+    expect(answer).toMatchObject({ status: 504, code: 'upstream_timeout' });
+  });
+
+  test('headersTimeout is not extended by interim responses', async () => {
+    stand.store.respond = (socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 100);
+      socket.once('close', () => clearInterval(timer));
+    };
+    expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+  });
+
+  test('headersTimeout ends where the response has begun', async () => {
+    stand.store.respond = (socket) => {
+      socket.write(HEAD);
+      setTimeout(() => socket.write('0123456789'), 2_000);
+    };
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '0123456789' });
+  });
+
+  test('bodyTimeout begins with the response', async () => {
+    stand = hastyForBodies;
+    stand.store.respond = (socket) => void setTimeout(() => socket.write(EMPTY_LIST), 2_000);
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+  });
+
+  test.each(TRUNCATED_RESPONSES)('bodyTimeout cuts off a silent response %s', async (_what, bytes) => {
+    stand = hastyForBodies;
+    stand.store.respond = (socket) => void socket.write(bytes);
+    const wire = await stand.connect();
+    await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+    expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
+  });
+
+  test('bodyTimeout does not count while the client reads slowly', async () => {
+    stand = hastyForBodies;
+    const body = Buffer.alloc(24 * 1024 * 1024, 'x');
+    stand.store.respond = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+      socket.write(body);
+    };
+    const wire = await stand.connect();
+    wire.socket.pause();
+    wire.send(get());
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    wire.socket.resume();
+    expect((await wire.answer()).body).toHaveLength(body.length);
+    wire.close();
+  });
+});
+
+test('the head of a response passes before the first byte of its body', async () => {
+  let finish: (() => void) | undefined;
+  stand.store.respond = (socket) => {
+    socket.write(HEAD);
+    finish = () => void socket.write('0123456789');
+  };
+  const response = await fetch(`${stand.gateway.url}/files/a`, { headers: { 'X-API-Key': stand.secret } });
+  finish!();
+  expect(await response.text()).toBe('0123456789');
+});
+
+describe('a response that its target does not complete is cut off', () => {
+  test.each(TRUNCATED_RESPONSES)('%s', async (_what, bytes) => {
+    for (const end of ['end', 'resetAndDestroy'] as const) {
+      stand.store.respond = (socket) => void socket.write(bytes, () => socket[end]());
+      const wire = await stand.connect();
+      await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+      expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
+    }
+  });
+
+  test('without a length, by a reset', async () => {
+    stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n[1,', () => socket.resetAndDestroy());
+    const wire = await stand.connect();
+    await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+    wire.close();
+  });
+});
+
+describe('a request to a target is retried', () => {
+  /** Its first request on each connection is served. */
+  function dieOnReuse(then: string): void {
+    const served = new WeakSet<Socket>();
+    stand.store.respond = (socket) => {
+      if (!served.has(socket)) {
+        served.add(socket);
+        socket.write(EMPTY_LIST);
+      } else if (then === '') socket.destroy();
+      else socket.end(then);
+    };
+  }
+
+  async function reuse(bytes: string): Promise<{ status: number; sent: number }> {
+    await stand.ask(get());
+    const before = stand.store.requests.length;
+    const { status } = await stand.ask(bytes);
+    return { status, sent: stand.store.requests.length - before };
+  }
+
+  test.each([
+    ['once', 'GET', '', { status: 200, sent: 2 }],
+    ['once', 'DELETE', '', { status: 200, sent: 2 }],
+    ['once', 'PUT', '[]', { status: 200, sent: 2 }],
+    ['never', 'POST', '[]', { status: 502, sent: 1 }],
+    ['never', 'PATCH', '[]', { status: 502, sent: 1 }],
+    ['never, as a part of its body is gone,', 'PUT', 'x'.repeat(3_000_000), { status: 502, sent: 1 }],
+  ])('%s when a used connection closed without a response: %s', async (_times, method, body, expected) => {
+    dieOnReuse('');
+    expect(await reuse(request(method, body))).toEqual(expected);
+  });
+
+  test('never, after a byte of a response', async () => {
+    dieOnReuse('HTTP/1.1 2');
+    expect(await reuse(get())).toEqual({ status: 502, sent: 1 });
+  });
+
+  test('never, after a response that is not valid', async () => {
+    dieOnReuse('SSH-2.0-nonsense\r\n\r\n');
+    expect(await reuse(get())).toEqual({ status: 502, sent: 1 });
+  });
+
+  test('never on a new connection', async () => {
+    stand.store.respond = (socket) => void socket.destroy();
+    const before = stand.store.requests.length;
+    expect(await stand.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(stand.store.requests.length - before).toBe(1);
+  });
+});
+
+describe('an idle connection to a target', () => {
+  test('is given up as its target closes it', async () => {
+    let close: (() => void) | undefined;
+    stand.store.respond = (socket) => {
+      socket.write(EMPTY_LIST);
+      close = () => void socket.end();
+    };
+    await stand.ask(get());
+    close!();
+    await until('the connection is closed', () => stand.store.connections === 0);
+    expect((await stand.ask(request('POST', '[]'))).status).toBe(200);
+  });
+
+  test.each([
+    ['upstream.keepAliveTimeout', 'keepAliveTimeout: 200ms', ''],
+    ['the Keep-Alive of the target', '', 'Keep-Alive: timeout=1\r\n'],
+  ])('is not used after %s', async (_what, settings, hint) => {
+    const own = await Stand.start({ settings: settings && `upstream: {${settings}}`, mounts });
+    const used = new WeakSet<Socket>();
+    own.store.respond = (socket) => {
+      if (used.has(socket)) socket.destroy();
+      else socket.write(EMPTY_LIST.replace('\r\n', `\r\n${hint}`));
+      used.add(socket);
+    };
+    const post = own.request('POST /files/a', ['Content-Length: 2'], '[]');
+    expect((await own.ask(post)).status).toBe(200);
+    // No timer runs meanwhile, so only a check at the next request can see the age.
+    standStill(300);
+    expect((await own.ask(post)).status).toBe(200);
+    await own.stop();
+  });
+});
+
+describe('a target on a socket of its own', () => {
+  let server: Server;
+  let gateway: TestGateway;
+  let serve: (socket: Socket) => void;
+  const sockets: Socket[] = [];
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      sockets.push(socket.on('error', () => socket.destroy()));
+      serve(socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    gateway = await TestGateway.start({
+      settings: `http: {maxBodyBytes: 64MiB}\n${mounts(`http://127.0.0.1:${port}`)}`,
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+
+  test.each([
+    ['and reads on', (socket: Socket) => void socket.resume()],
+    ['and reads no more', (socket: Socket) => void socket.pause()],
+  ])('answers before the body is whole, %s: the client gets that answer', async (_what, after) => {
+    serve = (socket) =>
+      void socket.once('data', () => {
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno');
+        after(socket);
+      });
+    const { secret } = await gateway.key();
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(0x10000, 'x')),
+    });
+    const headers = { 'X-API-Key': secret };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    const response = await fetch(`${gateway.url}/files/a`, init);
+    expect([response.status, await response.text()]).toEqual([413, 'no']);
+  });
+});
+
+test('a stop lets a response of a target finish', async () => {
+  let finish: (() => void) | undefined;
+  stand.store.respond = (socket) => {
+    socket.write(HEAD);
+    finish = () => void socket.write('0123456789');
+  };
+  const wire = await stand.connect();
+  wire.send(get());
+  await until('the response begins', () => finish !== undefined);
+  const closed = stand.gateway.close();
+  finish!();
+  expect(await wire.answer()).toMatchObject({ status: 200, body: '0123456789' });
+  await closed;
+  await stand.gateway.open();
+});
+
+describe('a target with https', () => {
+  const authority = new Authority();
+  const trusted = getCACertificates('default');
+  afterAll(() => {
+    setDefaultCACertificates(trusted);
+    authority.remove();
+  });
+
+  test('is used over one kept connection if its certificate is trusted, and else is 502', async () => {
+    const target = await tlsStore(authority.issue('target', 'DNS:localhost'));
+    const refused = await Stand.start({ mounts: () => mounts(target.url) });
+    const ask = (one: Stand) => one.ask(one.request('GET /files/a'));
+    expect(await ask(refused)).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+    await refused.stop();
+    setDefaultCACertificates([...trusted, authority.pem]);
+    const accepted = await Stand.start({ mounts: () => mounts(target.url) });
+    for (let i = 0; i < 3; i++) expect(await ask(accepted)).toMatchObject({ status: 200, body: '[]' });
+    expect(target.connections).toHaveLength(1);
+    await accepted.stop();
+    await target.close();
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { FAULTY_RESPONSES } from './faulty-responses.ts';
+import { EMPTY_LIST, type Recorded, valuesOf } from './recording-store.ts';
+import { isAnError, Stand } from './stand.ts';
+
+const MOUNT = (url: string) =>
+  `mounts: [{path: /files, target: "${url}"}, {path: /v2, target: "${url}/base", stripPrefix: true}]`;
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({ settings: 'http: {maxBodyBytes: 8MiB}', mounts: MOUNT });
+});
+afterAll(() => stand.stop());
+beforeEach(() => {
+  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+});
+
+const get = () => stand.request('GET /files/a');
+const post = () => stand.request('POST /files/a', ['Content-Length: 2'], '[]');
+
+/** Answers once with these bytes, and correctly afterwards. */
+function answerOnce({ store }: Stand, bytes: string, end = true): void {
+  store.respond = (socket) => {
+    store.respond = (next) => void next.write(EMPTY_LIST);
+    socket.write(Buffer.from(bytes, 'latin1'));
+    if (end) socket.end();
+  };
+}
+
+/** The response as it came, names and lines too. */
+async function rawAnswer(bytes: string): Promise<string> {
+  const wire = await stand.connect();
+  return wire.send(bytes.replace('\r\n', '\r\nConnection: close\r\n')).ended();
+}
+
+function unchunked(text: string): string {
+  const end = text.indexOf('\r\n');
+  const size = Number.parseInt(text.slice(0, end), 16);
+  const rest = text.slice(end + 2);
+  return size === 0 ? '' : rest.slice(0, size) + unchunked(rest.slice(size + 2));
+}
+
+describe('a target whose response cannot be forwarded causes 502', () => {
+  test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
+    answerOnce(stand, bytes);
+    const answer = await stand.ask(post());
+    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
+    isAnError(answer);
+    expect((await stand.ask(get())).status).toBe(200);
+  });
+
+  test('and its request keeps no slot of the key', async () => {
+    const plans = 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n';
+    const narrow = await Stand.start({ plans, mounts: MOUNT });
+    for (const [, bytes] of FAULTY_RESPONSES) {
+      answerOnce(narrow, bytes, false);
+      const wire = await narrow.connect();
+      wire.send(narrow.request('POST /files/a', ['Content-Length: 0']));
+      if (bytes.includes('101') || bytes.includes('17')) expect((await wire.answer()).status).toBe(502);
+      wire.close();
+      await until('the slot is free', async () => (await narrow.ask(narrow.request('GET /files/a'))).status === 200);
+    }
+    await narrow.stop();
+  });
+});
+
+describe('a valid but unusual response of a target passes', () => {
+  test('without its interim responses', async () => {
+    answerOnce(stand, `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`);
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+  });
+
+  test('with a head of 60 KiB', async () => {
+    answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\nX-Large: ${'a'.repeat(60 * 1024)}\r\n`));
+    const { headers } = await stand.ask(get());
+    expect(headers['x-large']).toHaveLength(60 * 1024);
+  });
+
+  test('with all of 3,000 fields', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, i) => `X-${i}: ${i}\r\n`).join('');
+    answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\n${lines}`));
+    const { headers } = await stand.ask(get());
+    expect(Object.keys(headers).filter((name) => /^x-\d+$/.test(name))).toHaveLength(3_000);
+  });
+
+  test('with each line of a repeated field', async () => {
+    const lines = ['WWW-Authenticate: Basic realm="a, b"', 'X-A: 1', 'WWW-Authenticate: Digest realm="c"', 'X-A: 2'];
+    answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\n${lines.join('\r\n')}\r\n`));
+    const text = await rawAnswer(get());
+    expect(text.match(/^(?:www-authenticate|x-a): .*$/gim)).toEqual(
+      lines.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase())),
+    );
+  });
+
+  test.each(['Content-Length: 2\r\n', ''])('with the bytes of a file name in UTF-8, behind %j', async (length) => {
+    // The second byte of the last character and a careless conversion would make a line end.
+    const name = Buffer.from('attachment; filename="Tür-一-Ċ"').toString('latin1');
+    answerOnce(stand, `HTTP/1.1 200 OK\r\n${length}Content-Disposition: ${name}\r\n\r\n[]`);
+    expect(await rawAnswer(get())).toContain(`content-disposition: ${name}\r\n`);
+  });
+
+  test('with trailers announced, and without chunks that could have any', async () => {
+    answerOnce(stand, EMPTY_LIST.replace('\r\n', '\r\nTrailer: X-T\r\n'));
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+  });
+
+  test.each(['1.0', '1.1'])('in HTTP/%s with a body that ends with the connection', async (version) => {
+    answerOnce(stand, `HTTP/${version} 200 OK\r\n\r\n[1,2]`);
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[1,2]' });
+  });
+
+  test.each([204, 304])('with status %d and fields of a body', async (status) => {
+    answerOnce(stand, `HTTP/1.1 ${status} \r\nETag: "a"\r\nTransfer-Encoding: chunked\r\n\r\n`, false);
+    expect(await stand.ask(get())).toMatchObject({ status, headers: { etag: '"a"' } });
+  });
+
+  test('to HEAD', async () => {
+    answerOnce(stand, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', false);
+    const answer = await stand.ask(stand.request('HEAD /files/a'));
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '1000' } });
+  });
+});
+
+describe('bytes that no request asked for are not the next response', () => {
+  const EVIL = EMPTY_LIST.replace('200 OK', '201 Evil');
+
+  test.each([
+    ['204', 'GET', `HTTP/1.1 204 No Content\r\n\r\n${EVIL}`, 204],
+    ['a response to HEAD', 'HEAD', `${EMPTY_LIST}${EVIL}`, 200],
+    ['a whole response', 'GET', `${EMPTY_LIST}${EVIL}`, 200],
+  ])('behind %s', async (_what, method, bytes, status) => {
+    answerOnce(stand, bytes, false);
+    const wire = await stand.connect();
+    wire.send(stand.request(`${method} /files/a`) + get());
+    // A response that comes with more than it should may be refused, too.
+    expect([status, 502]).toContain((await wire.answer({ head: method === 'HEAD' })).status);
+    expect((await wire.answer()).status).toBe(200);
+    wire.close();
+  });
+
+  test('while the connection is idle', async () => {
+    let idle: (() => void) | undefined;
+    stand.store.respond = (socket) => {
+      socket.write(EMPTY_LIST);
+      idle = () => void socket.write(EVIL);
+    };
+    await stand.ask(get());
+    const { connections } = stand.store;
+    idle!();
+    await until('the gateway closes it', () => stand.store.connections < connections);
+    expect((await stand.ask(get())).status).toBe(200);
+  });
+});
+
+describe('a request to a target', () => {
+  const linesOf = ({ headers }: Recorded, pattern: RegExp) =>
+    headers.filter(([name]) => pattern.test(name)).map(([name, value]) => `${name}: ${value}`);
+
+  test('keeps the spelling and the lines of its fields', async () => {
+    const lines = ['User-Agent: a/1', 'User-Agent: b/2', 'X-mIxEd: 1', 'Referer: a', 'Referer: b', 'X-mIxEd: 2'];
+    const file = `Content-Disposition: attachment; filename="${Buffer.from('Tür-Ċ').toString('latin1')}"`;
+    const request = await stand.passed(stand.request('PUT /files/a', [...lines, file, 'Content-Length: 2'], '[]'));
+    expect(linesOf(request, /^user-agent$/i)).toEqual(lines.slice(0, 2));
+    expect(linesOf(request, /^x-mixed$/i)).toEqual(['X-mIxEd: 1', 'X-mIxEd: 2']);
+    expect(linesOf(request, /^referer$/i)).toEqual(['Referer: a', 'Referer: b']);
+    expect(linesOf(request, /^content-disposition$/i)).toEqual([file]);
+    expect(linesOf(request, /^(?:host|connection)$/i)).toEqual([
+      `Host: ${new URL(stand.store.url).host}`,
+      'Connection: keep-alive',
+    ]);
+  });
+
+  test.each([
+    ['GET', []],
+    ['DELETE', []],
+    ['OPTIONS', []],
+    ['POST', ['0']],
+  ])('without a body has the length of its method: %s', async (method, lengths) => {
+    const headers = method === 'POST' ? ['Content-Length: 0'] : [];
+    const request = await stand.passed(stand.request(`${method} /files/a`, headers));
+    expect(valuesOf(request, 'content-length')).toEqual(lengths);
+    expect(valuesOf(request, 'transfer-encoding')).toEqual([]);
+  });
+
+  test.each([
+    ["/files/%c3%a9%7E:@!$&'()*+,=?q=%20&&//..?x", "/files/%c3%a9%7E:@!$&'()*+,=?q=%20&&//..?x"],
+    ['/files?', '/files?'],
+    ['/v2', '/base/'],
+    ['/v2/', '/base/'],
+    ['/v2?x', '/base/?x'],
+  ])('of %s has the target %s', async (path, expected) => {
+    const { line } = await stand.passed(stand.request(`GET ${path}`));
+    expect(line).toBe(`GET ${expected} HTTP/1.1`);
+  });
+
+  test.each(['GET', 'DELETE', 'OPTIONS'])('has its body, even if it is a %s', async (method) => {
+    const request = await stand.passed(stand.request(`${method} /files/a`, ['Content-Length: 2'], '[]'));
+    expect([request.body, valuesOf(request, 'content-length')]).toEqual(['[]', ['2']]);
+  });
+
+  test('has the lines of one name together, in the spelling of the first, and its cookies in one line', async () => {
+    const request = await stand.passed(
+      stand.request('GET /files/a', ['Cookie: a=1', 'X-mIxEd: 1', 'Cookie: b=2', 'x-mixed: 2']),
+    );
+    expect(linesOf(request, /^(?:cookie|x-mixed)$/i)).toEqual(['Cookie: a=1; b=2', 'X-mIxEd: 1', 'X-mIxEd: 2']);
+  });
+
+  test('is streamed in chunks if it is large, over a kept connection', async () => {
+    const body = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(0x10000, 'x'));
+    const chunks = body.map((part) => `10000\r\n${part}\r\n`).join('');
+    const upload = stand.request('POST /files/a', ['Transfer-Encoding: chunked'], `${chunks}0\r\n\r\n`);
+    stand.store.dropConnections();
+    const before = stand.store.requests.length;
+    for (let i = 0; i < 3; i++) expect((await stand.ask(upload)).status).toBe(200);
+    const requests = stand.store.requests.slice(before);
+    expect(requests.map((request) => valuesOf(request, 'connection'))).toEqual(Array(3).fill(['keep-alive']));
+    expect(requests.every((request) => unchunked(request.body) === body.join(''))).toBe(true);
+    expect(stand.store.connections).toBe(1);
+  });
+});

@@ -20,7 +20,10 @@ export class RecordingStore {
   readonly requests: Recorded[] = [];
   readonly complaints: string[] = [];
   respond: Respond = (socket) => void socket.write(EMPTY_LIST);
+  /** Before the body has arrived; the request is not recorded. */
+  respondToHeads: ((socket: Socket) => void) | null = null;
   readonly #sockets = new Set<Socket>();
+  readonly #arriving = new Set<Socket>();
   readonly #server = createServer((socket) => this.#serve(socket));
 
   static async start(respond?: Respond): Promise<RecordingStore> {
@@ -39,6 +42,11 @@ export class RecordingStore {
     return this.#sockets.size;
   }
 
+  /** Requests of which a part has arrived. */
+  get arriving(): number {
+    return this.#arriving.size;
+  }
+
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -53,13 +61,23 @@ export class RecordingStore {
     this.#sockets.add(socket);
     let text = '';
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.#arriving.delete(socket);
+    });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
+      if (this.respondToHeads !== null && text.includes('\r\n\r\n')) {
+        text = '';
+        this.respondToHeads(socket);
+        return;
+      }
       for (let size = this.#whole(text); size > 0; size = this.#whole(text)) {
         this.#record(socket, text.slice(0, size));
         text = text.slice(size);
       }
+      if (text === '') this.#arriving.delete(socket);
+      else this.#arriving.add(socket);
     });
   }
 

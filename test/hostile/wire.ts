@@ -61,6 +61,12 @@ export class Wire {
     return { status, headers, body, code: codeOf(body) };
   }
 
+  /** The lines of the next head, as received. */
+  async lines(): Promise<string[]> {
+    const end = await this.#find('\r\n\r\n', 0);
+    return this.#text.slice(0, end).split('\r\n');
+  }
+
   /** Resolves with the remaining bytes once the other side has closed the connection. */
   async ended(): Promise<string> {
     while (!this.#ended) await this.#more();

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BlackHole, startBlackHole } from '../../support/black-hole.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { RecordingStore, type Respond } from '../recording-store.ts';
+import { Wire, type WireAnswer } from '../wire.ts';
+
+export const DOORS = [
+  'operation',
+  'public operation',
+  'mount to an upstream',
+  'mount to a target',
+  'none',
+  'WebSocket',
+] as const;
+export type DoorName = (typeof DOORS)[number];
+
+const JSON_BODY = { content: { 'application/json': { schema: {} } } };
+const RESPONSES = { 200: { description: 'Good.' } };
+const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+
+/** One way to the backend. */
+export class Door {
+  readonly name: DoorName;
+  readonly path: string;
+  readonly #gateway: TestGateway;
+  readonly #secret: string;
+
+  constructor(name: DoorName, path: string, gateway: TestGateway, secret: string) {
+    this.name = name;
+    this.path = path;
+    this.#gateway = gateway;
+    this.#secret = secret;
+  }
+
+  get isTunnel(): boolean {
+    return this.name === 'WebSocket';
+  }
+
+  connect(): Promise<Wire> {
+    return Wire.open(this.#gateway.url);
+  }
+
+  /** `headers` are whole lines without line ends. */
+  request(method: string, headers: readonly string[] = [], body = '', target = this.path): string {
+    const all = ['Host: api.example', ...headers];
+    if (this.name !== 'public operation') all.push(`X-API-Key: ${this.#secret}`);
+    if (this.isTunnel) all.push(...UPGRADE);
+    if (method === 'POST') all.push('Content-Type: application/json');
+    return `${method} ${target} HTTP/1.1\r\n${all.map((line) => `${line}\r\n`).join('')}\r\n${body}`;
+  }
+
+  async ask(bytes = this.request('GET')): Promise<WireAnswer> {
+    const wire = await this.connect();
+    try {
+      return await wire.send(bytes).answer();
+    } finally {
+      wire.close();
+    }
+  }
+}
+
+export interface DoorsOptions {
+  readonly settings?: string;
+  readonly plans?: string;
+  /** No backend accepts connections. */
+  readonly isUnreachable?: boolean;
+}
+
+/** All doors of the gateway, in front of one backend. */
+export class Doors {
+  readonly backend: RecordingStore;
+  readonly all: readonly Door[];
+  /** Connections of requests without a response. */
+  readonly waiting: Socket[] = [];
+  readonly #parts: Parts;
+  #stopping: Promise<unknown> | null = null;
+
+  private constructor(backend: RecordingStore, parts: Parts) {
+    this.backend = backend;
+    this.#parts = parts;
+    this.all = parts.all;
+  }
+
+  static async open({ settings = '', plans, isUnreachable = false }: DoorsOptions = {}): Promise<Doors> {
+    const folder = mkdtempSync(join(tmpdir(), 'storegate-doors-'));
+    const backend = await RecordingStore.start();
+    const hole = isUnreachable ? await startBlackHole() : null;
+    const url = hole?.url ?? backend.url;
+    const file = join(folder, 'openapi.json');
+    writeFileSync(file, JSON.stringify(contract()));
+    const mounts = [
+      '{ path: /upstream, upstream: default }',
+      `{ path: /target, target: "${url}" }`,
+      '{ path: /live, upstream: default, websocket: true }',
+    ];
+    const options = { storeUrl: url, ...(plans === undefined ? {} : { plans }) };
+    const described = await TestGateway.start({
+      ...options,
+      settings: `contract: { file: "${file}", unknownQuery: pass }\nmounts: [${mounts.join(', ')}]\n${settings}`,
+    });
+    const undescribed = await TestGateway.start({ ...options, settings, env: { STOREGATE_CONTRACT: 'none' } });
+    const places: readonly (readonly [DoorName, string, TestGateway])[] = [
+      ['operation', '/operation', described],
+      ['public operation', '/public', described],
+      ['mount to an upstream', '/upstream/a', described],
+      ['mount to a target', '/target/a', described],
+      ['none', '/none', undescribed],
+      ['WebSocket', '/live/a', described],
+    ];
+    const all: Door[] = [];
+    for (const [name, path, gateway] of places) {
+      const { secret } = await gateway.key();
+      all.push(new Door(name, path, gateway, secret));
+    }
+    return new Doors(backend, { folder, hole, gateways: [described, undescribed], all });
+  }
+
+  respond(respond: Respond): void {
+    this.backend.respond = respond;
+  }
+
+  /** The requests of a door that have reached the backend. */
+  received({ path }: Door) {
+    return this.backend.requests.filter(({ line }) => line.split(' ')[1]!.startsWith(path));
+  }
+
+  /** Stops the gateways, and then calls `respond` for each waiting request. Only the first call counts. */
+  stop(respond: (socket: Socket) => void): void {
+    if (this.#stopping !== null) return;
+    this.#stopping = Promise.all(this.#parts.gateways.map((gateway) => gateway.stop()));
+    for (const socket of this.waiting) respond(socket);
+  }
+
+  async close(): Promise<void> {
+    this.stop(() => {});
+    await this.#stopping;
+    await this.backend.close();
+    await this.#parts.hole?.close();
+    rmSync(this.#parts.folder, { recursive: true });
+  }
+}
+
+interface Parts {
+  readonly folder: string;
+  readonly hole: BlackHole | null;
+  readonly gateways: readonly TestGateway[];
+  readonly all: readonly Door[];
+}
+
+function contract(): object {
+  const both = (id: string, more: object = {}) => ({
+    get: { operationId: `get-${id}`, responses: RESPONSES, ...more },
+    post: { operationId: `post-${id}`, requestBody: JSON_BODY, responses: RESPONSES, ...more },
+  });
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Doors', version: '1' },
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+    security: [{ key: [] }],
+    paths: { '/operation': both('operation'), '/public': both('public', { security: [] }) },
+  };
+}

@@ -1,0 +1,567 @@
+import { until } from '../../support/until.ts';
+import { EMPTY_LIST, valuesOf } from '../recording-store.ts';
+import type { Wire } from '../wire.ts';
+import type { Door, DoorName, Doors, DoorsOptions } from './doors.ts';
+
+export interface Rule {
+  /** A row of docs/routes.md. */
+  readonly name: string;
+  /** What the rule does at this door. */
+  readonly observe: (door: Door, doors: Doors) => Promise<unknown>;
+  /** The same at each door. */
+  readonly expected: unknown;
+  /** The page has a reason for each. */
+  readonly notAt?: readonly DoorName[];
+}
+
+export interface Group {
+  readonly name: string;
+  readonly options: DoorsOptions;
+  readonly rules: readonly Rule[];
+  /** The doors are tried at the same time. */
+  readonly isParallel?: boolean;
+}
+
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked';
+const WITHOUT_BODY: readonly DoorName[] = ['WebSocket'];
+const KIB = 1024;
+
+const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n[]';
+
+/** A valid JSON text of this length. */
+const text = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
+const ok = (fields = '', body = '[]') => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
+/** A good response at any door. */
+const good = (door: Door, fields = '') => (door.isTunnel ? `${SWITCHED}${fields}\r\n` : ok(fields));
+const post = (door: Door, body: string) => door.request('POST', [`Content-Length: ${body.length}`], body);
+
+function answering(doors: Doors, bytes: (door: Door) => string): void {
+  doors.respond((socket, { line }) => {
+    const door = doors.all.find(({ path }) => line.split(' ')[1]!.startsWith(path));
+    socket.write(door === undefined ? EMPTY_LIST : bytes(door));
+  });
+}
+
+async function statusOf(wire: Wire): Promise<unknown> {
+  const { status, code } = await wire.answer();
+  return [status, code];
+}
+
+async function rejects(answer: Promise<unknown>): Promise<string> {
+  return answer.then(
+    () => 'whole',
+    () => 'cut off',
+  );
+}
+
+const BODIES: readonly Rule[] = [
+  {
+    name: 'A declared body above `http.maxBodyBytes` is 413 at once, and no backend is asked',
+    notAt: WITHOUT_BODY,
+    expected: [413, 'payload_too_large', 0],
+    async observe(door, doors) {
+      const { status, code } = await door.ask(door.request('POST', [`Content-Length: ${9 * KIB * KIB}`]));
+      return [status, code, doors.received(door).length];
+    },
+  },
+  {
+    name: 'A chunked body above it is 413 while it arrives',
+    notAt: WITHOUT_BODY,
+    expected: [413, 'payload_too_large'],
+    async observe(door) {
+      const wire = await door.connect();
+      wire.send(door.request('POST', [CHUNKED]));
+      for (let i = 0; i < 5; i++) wire.send(`100000\r\n${'x'.repeat(KIB * KIB)}\r\n`);
+      const status = await statusOf(wire);
+      wire.close();
+      return status;
+    },
+  },
+  {
+    name: 'A body that is late for `http.requestTimeout` is 408, and takes no connection',
+    notAt: WITHOUT_BODY,
+    expected: [408, 'request_timeout', 0],
+    async observe(door, doors) {
+      const before = doors.received(door).length;
+      const { status, code } = await door.ask(door.request('POST', ['Content-Length: 100'], '"x'));
+      return [status, code, doors.received(door).length - before];
+    },
+  },
+  {
+    name: 'A chunked body arrives at the backend whole, in one framing',
+    notAt: WITHOUT_BODY,
+    expected: [200, [], ['4'], '"ab"'],
+    async observe(door, doors) {
+      answering(doors, good);
+      const { status } = await door.ask(door.request('POST', [CHUNKED], '2\r\n"a\r\n2;x=y\r\nb"\r\n0\r\n\r\n'));
+      const received = doors.received(door).at(-1)!;
+      return [status, valuesOf(received, 'transfer-encoding'), valuesOf(received, 'content-length'), received.body];
+    },
+  },
+  {
+    name: 'A body above 1 MiB arrives unchanged',
+    notAt: WITHOUT_BODY,
+    expected: [200, true],
+    async observe(door, doors) {
+      answering(doors, good);
+      const body = text(3 * KIB * KIB);
+      const { status } = await door.ask(post(door, body));
+      return [status, doors.received(door).at(-1)!.body === body];
+    },
+  },
+  {
+    name: '`Expect: 100-continue` is answered by the gateway',
+    notAt: WITHOUT_BODY,
+    expected: [100, 200, []],
+    async observe(door, doors) {
+      answering(doors, good);
+      const wire = await door.connect();
+      wire.send(door.request('POST', ['Content-Length: 2', 'Expect: 100-continue']));
+      const interim = await wire.answer();
+      const { status } = await wire.send('[]').answer();
+      wire.close();
+      return [interim.status, status, valuesOf(doors.received(door).at(-1)!, 'expect')];
+    },
+  },
+];
+
+const RESPONSES: readonly Rule[] = [
+  {
+    name: 'A response later than `upstream.headersTimeout` is 504',
+    expected: [504, 'upstream_timeout'],
+    async observe(door, doors) {
+      doors.respond(() => {});
+      const { status, code } = await door.ask();
+      return [status, code];
+    },
+  },
+  {
+    name: 'A response that stalls for `upstream.bodyTimeout` is cut off, never ended as if it were whole',
+    notAt: ['WebSocket'],
+    expected: ['cut off', 'cut off'],
+    async observe(door, doors) {
+      const beginnings = ['Content-Length: 100\r\n\r\n[1,', 'Transfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'];
+      const ends = [];
+      for (const beginning of beginnings) {
+        answering(doors, () => `HTTP/1.1 200 OK\r\n${beginning}`);
+        ends.push(await rejects(door.ask()));
+      }
+      return ends;
+    },
+  },
+  {
+    name: 'A response head of up to 64 KiB passes; a larger one is 502',
+    expected: [true, 502, 'upstream_error'],
+    async observe(door, doors) {
+      answering(doors, (door) => good(door, `X-Large: ${'x'.repeat(40 * KIB)}\r\n`));
+      const large = await door.ask();
+      answering(doors, (door) => good(door, `X-Large: ${'x'.repeat(70 * KIB)}\r\n`));
+      const { status, code } = await door.ask();
+      return [large.headers['x-large']?.length === 40 * KIB, status, code];
+    },
+  },
+  {
+    name: 'A response that is not valid HTTP is 502',
+    expected: Array(3).fill([502, 'upstream_error']),
+    async observe(door, doors) {
+      const invalid = ['HTTP/1.1 700 No\r\n\r\n', 'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n', 'SSH-2.0-x\r\n\r\n'];
+      const statuses = [];
+      for (const bytes of invalid) {
+        answering(doors, () => bytes);
+        const { status, code } = await door.ask();
+        statuses.push([status, code]);
+      }
+      return statuses;
+    },
+  },
+  {
+    name: 'A 101 response that the client did not ask for is 502',
+    notAt: ['WebSocket'],
+    expected: [502, 'upstream_error', 200],
+    async observe(door, doors) {
+      answering(doors, () => `${SWITCHED}\r\n`);
+      const { status, code } = await door.ask();
+      answering(doors, good);
+      return [status, code, (await door.ask()).status];
+    },
+  },
+  {
+    name: 'Interim responses (1xx) are not returned',
+    notAt: ['WebSocket'],
+    expected: 200,
+    async observe(door, doors) {
+      answering(doors, () => `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok()}`);
+      return (await door.ask()).status;
+    },
+  },
+  {
+    name: 'A response before the end of a streamed body reaches the client',
+    notAt: ['WebSocket', 'operation', 'public operation'],
+    expected: 403,
+    async observe(door, doors) {
+      doors.backend.respondToHeads = (socket) => void socket.write(FORBIDDEN);
+      const wire = await door.connect();
+      wire.send(door.request('POST', [`Content-Length: ${3 * KIB * KIB}`], 'x'.repeat(2 * KIB * KIB)));
+      const { status } = await wire.answer();
+      wire.close();
+      doors.backend.respondToHeads = null;
+      return status;
+    },
+  },
+];
+
+const FIELDS: readonly Rule[] = [
+  {
+    name: 'Hop-by-hop fields pass in neither direction, and clients cannot set fields of the gateway',
+    expected: [[], [], [], ['acme'], ['127.0.0.1'], false, undefined, '2'],
+    async observe(door, doors) {
+      const theirs = 'Keep-Alive: timeout=7\r\nProxy-Authenticate: x\r\nRateLimit: x\r\nX-Kept: 2\r\n';
+      answering(doors, (door) => good(door, theirs));
+      const forged = ['X-Storegate-Account: victim', 'X_Storegate_Account: victim', 'X-Forwarded-For: 6.6.6.6'];
+      const headers = ['Keep-Alive: 1', 'TE: trailers', 'Proxy-Authorization: x', ...forged];
+      const answer = await door.ask(door.request('GET', headers));
+      const received = doors.received(door).at(-1)!;
+      const of = (name: string) => valuesOf(received, name);
+      const account = door.name === 'public operation' ? ['acme'] : of('x-storegate-account');
+      return [
+        [...of('keep-alive'), ...of('te'), ...of('proxy-authorization')],
+        of('x-api-key'),
+        of('x_storegate_account'),
+        account,
+        of('x-forwarded-for'),
+        answer.headers['keep-alive'] === 'timeout=7',
+        answer.headers['proxy-authenticate'],
+        answer.headers['x-kept'],
+      ];
+    },
+  },
+  {
+    name: 'Repeated fields keep their number, order and, in requests, spelling',
+    expected: [
+      ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'],
+      ['Basic', 'Bearer', '1', '2'],
+    ],
+    async observe(door, doors) {
+      const theirs = ['WWW-Authenticate: Basic', 'WWW-Authenticate: Bearer', 'Set-Cookie: 1', 'Set-Cookie: 2'];
+      answering(doors, (door) => good(door, `${theirs.join('\r\n')}\r\n`));
+      const wire = await door.connect();
+      const sent = ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'];
+      wire.send(door.request('GET', sent));
+      const lines = await wire.lines();
+      wire.close();
+      const { headers } = doors.received(door).at(-1)!;
+      const received = headers.map((pair) => pair.join(': ')).filter((line) => sent.includes(line));
+      const returned = lines.filter((line) => /^(www-authenticate|set-cookie): /i.test(line));
+      return [received, returned.map((line) => line.slice(line.indexOf(':') + 2))];
+    },
+  },
+  {
+    name: 'The path and the query arrive as the client spelt them',
+    expected: [200, true],
+    async observe(door, doors) {
+      const encoded = `/%${door.path.charCodeAt(1).toString(16)}${door.path.slice(2)}?a=%7e&b=[1]&?`;
+      doors.respond((socket) => void socket.write(good(door)));
+      const { status } = await door.ask(door.request('GET', [], '', encoded));
+      return [door.isTunnel ? status + 99 : status, doors.backend.requests.at(-1)!.line === `GET ${encoded} HTTP/1.1`];
+    },
+  },
+  {
+    name: '`Via` names the gateway in both directions, and a request that comes back is 508',
+    expected: [true, 508, 'loop_detected'],
+    async observe(door, doors) {
+      answering(doors, good);
+      const { headers } = await door.ask();
+      const via = `${headers.via}`;
+      const [received] = valuesOf(doors.received(door).at(-1)!, 'via');
+      const { status, code } = await door.ask(door.request('GET', [`Via: ${via}`]));
+      return [received === via, status, code];
+    },
+  },
+  {
+    name: 'Each response has the limit headers and X-Request-Id of the gateway',
+    expected: [true, true, true],
+    async observe(door, doors) {
+      const theirs = 'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nX-Request-Id: theirs\r\n';
+      answering(doors, (door) => good(door, theirs));
+      const { headers } = await door.ask();
+      return [
+        Number(headers['x-ratelimit-limit']) > 7 && headers['x-ratelimit-left'] === undefined,
+        /^\d{10}$/.test(headers['x-ratelimit-reset'] ?? ''),
+        /^[0-9a-f-]{36}$/.test(headers['x-request-id'] ?? ''),
+      ];
+    },
+  },
+  {
+    name: 'The CORS fields are those of the gateway',
+    notAt: ['WebSocket'],
+    expected: ['*', undefined],
+    async observe(door, doors) {
+      answering(doors, (door) => good(door, 'Access-Control-Allow-Origin: x\r\nAccess-Control-Allow-Methods: x\r\n'));
+      const { headers } = await door.ask(door.request('GET', ['Origin: https://a.example']));
+      return [headers['access-control-allow-origin'], headers['access-control-allow-methods']];
+    },
+  },
+];
+
+const CONNECTIONS: readonly Rule[] = [
+  {
+    name: 'A GET whose kept connection dies before a response is sent again once',
+    notAt: ['WebSocket'],
+    expected: [200, 2],
+    async observe(door, doors) {
+      answering(doors, good);
+      await door.ask();
+      const before = doors.received(door).length;
+      doors.respond((socket) =>
+        doors.received(door).length === before + 1 ? socket.destroy() : socket.write(good(door)),
+      );
+      const { status } = await door.ask();
+      return [status, doors.received(door).length - before];
+    },
+  },
+  {
+    name: 'A POST is never sent twice after a backend has received it',
+    notAt: WITHOUT_BODY,
+    expected: [502, 'upstream_error', 1],
+    async observe(door, doors) {
+      answering(doors, good);
+      await door.ask(post(door, '[]'));
+      const before = doors.received(door).length;
+      doors.respond((socket) => socket.destroy());
+      const { status, code } = await door.ask(post(door, '[]'));
+      return [status, code, doors.received(door).length - before];
+    },
+  },
+  {
+    name: 'A failed request frees its place in the `concurrency` of its plan',
+    expected: [502, 502, 502, true],
+    async observe(door, doors) {
+      doors.respond((socket) => socket.destroy());
+      const failed = [];
+      for (let i = 0; i < 3; i++) failed.push((await door.ask()).status);
+      answering(doors, good);
+      return [...failed, [101, 200].includes((await door.ask()).status)];
+    },
+  },
+  {
+    name: 'A client that disconnects ends its request at the backend',
+    expected: true,
+    async observe(door, doors) {
+      let isClosed = false;
+      doors.respond((socket) =>
+        socket.once('close', () => {
+          isClosed = true;
+        }),
+      );
+      const before = doors.received(door).length;
+      const wire = await door.connect();
+      wire.send(door.request('GET'));
+      await until(`the backend has it of ${door.name}`, () => doors.received(door).length > before);
+      wire.close();
+      await until('the backend sees the end of it', () => isClosed);
+      return isClosed;
+    },
+  },
+];
+
+const SLOW: readonly Rule[] = [
+  {
+    name: 'Bodies slower than `http.minBodyRate` are 408, and take no connection from others meanwhile',
+    notAt: WITHOUT_BODY,
+    expected: [200, 408, 408, 408],
+    async observe(door, doors) {
+      answering(doors, good);
+      const slow = await Promise.all([1, 2, 3].map(() => door.connect()));
+      for (const wire of slow) wire.send(door.request('POST', ['Content-Length: 1000'], '"x'));
+      const { status } = await door.ask();
+      const ends = await Promise.all(slow.map((wire) => wire.answer()));
+      for (const wire of slow) wire.close();
+      return [status, ...ends.map(({ status }) => status)];
+    },
+  },
+];
+
+const LIMITS: readonly Rule[] = [
+  {
+    name: 'A request without a valid key is 401',
+    notAt: ['public operation'],
+    expected: [401, 0],
+    async observe(door, doors) {
+      const { status } = await door.ask(door.request('GET').replace(/X-API-Key: \S+/, 'X-API-Key: sg_test_x'));
+      return [status, doors.received(door).length];
+    },
+  },
+  {
+    name: 'A request beyond a limit is 429 with Retry-After, and no backend is asked',
+    expected: [[0, 429, 'rate_limit_exceeded', true], 3],
+    async observe(door, doors) {
+      answering(doors, good);
+      for (let i = 0; i < 3; i++) await door.ask();
+      const { status, code, headers } = await door.ask();
+      const remaining = Number(headers['x-ratelimit-remaining']);
+      return [[remaining, status, code, Number(headers['retry-after']) > 0], doors.received(door).length];
+    },
+  },
+  {
+    name: 'A client that keeps sending after 429 is banned',
+    notAt: ['public operation'],
+    expected: [403, 'key_banned'],
+    async observe(door) {
+      let answer = await door.ask();
+      for (let i = 0; i < 20 && answer.status === 429; i++) answer = await door.ask();
+      return [answer.status, answer.code];
+    },
+  },
+];
+
+const HEADS: readonly Rule[] = [
+  {
+    name: 'A request head above `http.maxHeaderBytes` is 431',
+    expected: [431, 'headers_too_large'],
+    async observe(door) {
+      const { status, code } = await door.ask(door.request('GET', [`X-Large: ${'x'.repeat(20 * KIB)}`]));
+      return [status, code];
+    },
+  },
+  {
+    name: 'A path with dot segments or an encoded slash is 400',
+    expected: [400, 400],
+    async observe(door) {
+      const statuses = [];
+      for (const end of ['/../b', '/b%2Fc']) {
+        const { status } = await door.ask(door.request('GET', [], '', door.path + end));
+        statuses.push(status);
+      }
+      return statuses;
+    },
+  },
+  {
+    name: 'A backend that accepts no connection within `upstream.connectTimeout` is 502',
+    expected: [502, 'upstream_unavailable'],
+    async observe(door) {
+      const { status, code } = await door.ask();
+      return [status, code];
+    },
+  },
+];
+
+const LARGE: readonly Rule[] = [
+  {
+    name: 'While requests wait for a connection, a streamed upload slower than `upstream.minResponseRate` is 408',
+    notAt: ['operation', 'public operation', 'mount to a target', 'WebSocket'],
+    expected: [200, 408],
+    async observe(door, doors) {
+      answering(doors, good);
+      const wire = await door.connect();
+      wire.send(door.request('POST', [`Content-Length: ${2 * KIB * KIB}`], 'x'.repeat(1500 * KIB)));
+      await until('the upload has a connection', () => doors.backend.arriving === 1);
+      const { status } = await door.ask();
+      const late = await wire.answer();
+      wire.close();
+      return [status, late.status];
+    },
+  },
+  {
+    name: 'While requests wait for a connection, a response that is read more slowly is cut off',
+    notAt: ['mount to a target', 'WebSocket'],
+    expected: [200, 'cut off'],
+    async observe(door, doors) {
+      const body = 'x'.repeat(32 * KIB * KIB);
+      let count = 0;
+      answering(doors, () => ok('', count++ === 0 ? body : '[]'));
+      const wire = await door.connect();
+      wire.socket.pause();
+      wire.send(door.request('GET'));
+      await until('the download has begun', () => count === 1);
+      const { status } = await door.ask();
+      wire.socket.resume();
+      const end = await rejects(wire.answer());
+      wire.close();
+      return [status, end];
+    },
+  },
+  {
+    name: 'Bodies on their way use at most `http.bodyBudget`; without room, one of them is 503',
+    notAt: WITHOUT_BODY,
+    expected: [true, 200],
+    async observe(door, doors) {
+      answering(doors, good);
+      const wires = await Promise.all(Array.from({ length: 12 }, () => door.connect()));
+      const part = door.request('POST', [`Content-Length: ${900 * KIB}`], text(800 * KIB));
+      const refused = wires.map((wire) => wire.send(part).answer());
+      const { status, code } = await Promise.race(refused);
+      for (const wire of wires) wire.close();
+      await Promise.allSettled(refused);
+      return [status === 503 && code === 'gateway_busy', (await door.ask(post(door, text(100)))).status];
+    },
+  },
+];
+
+const STOP: readonly Rule[] = [
+  {
+    name: 'A stop lets requests in flight finish',
+    notAt: ['WebSocket'],
+    expected: 200,
+    async observe(door, doors) {
+      doors.respond((socket) => void doors.waiting.push(socket));
+      const wire = await door.connect();
+      wire.send(door.request('GET'));
+      await until('all requests are in flight', () => doors.waiting.length === doors.all.length - 1);
+      doors.stop((socket) => socket.write(ok()));
+      const { status } = await wire.answer();
+      wire.close();
+      return status;
+    },
+  },
+];
+
+const FEW_PLANS =
+  'plans: { free: { windows: [{ limit: 3, per: minute }] } }\npublic: { windows: [{ limit: 3, per: minute }] }\nbans: { workers: 1, strikes: 2, grace: 0ms }\n';
+const CONCURRENT_PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }], concurrency: 2 } }\n';
+const PLANS =
+  'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\npublic: { windows: [{ limit: 100000, per: minute }] }\n';
+const upstream = (...more: string[]) => `upstream: { ${['ejection: { enabled: false }', ...more].join(', ')} }\n`;
+
+export const GROUPS: readonly Group[] = [
+  {
+    name: 'bodies',
+    options: {
+      plans: PLANS,
+      settings: `http: { maxBodyBytes: 4MiB, bodyBudget: 64MiB, headersTimeout: 2s, requestTimeout: 2s }\n${upstream()}`,
+    },
+    rules: BODIES,
+    isParallel: true,
+  },
+  {
+    name: 'responses',
+    options: {
+      plans: PLANS,
+      settings: `http: { maxBodyBytes: 4MiB }\n${upstream('headersTimeout: 500ms', 'bodyTimeout: 300ms')}`,
+    },
+    rules: RESPONSES,
+  },
+  { name: 'fields', options: { plans: PLANS, settings: upstream() }, rules: FIELDS },
+  { name: 'connections', options: { plans: CONCURRENT_PLANS, settings: upstream() }, rules: CONNECTIONS },
+  {
+    name: 'slow clients',
+    options: { plans: PLANS, settings: `http: { minBodyRate: 1KiB }\n${upstream('connections: 1')}` },
+    rules: SLOW,
+    isParallel: true,
+  },
+  { name: 'limits', options: { plans: FEW_PLANS, settings: upstream() }, rules: LIMITS },
+  {
+    name: 'heads and connections',
+    options: { plans: PLANS, settings: upstream('connectTimeout: 500ms'), isUnreachable: true },
+    rules: HEADS,
+  },
+  {
+    name: 'large bodies',
+    options: {
+      plans: PLANS,
+      settings: `http: { maxBodyBytes: 2MiB, bodyBudget: 16MiB }\n${upstream('connections: 1')}`,
+    },
+    rules: LARGE,
+  },
+  { name: 'a stop', options: { plans: PLANS, settings: upstream() }, rules: STOP, isParallel: true },
+];

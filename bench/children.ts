@@ -17,6 +17,8 @@ export interface Command {
   readonly port: number;
   readonly place?: Place;
   readonly output?: string;
+  /** What the shell does with the output, such as `| sleep 60`. */
+  readonly redirection?: string;
 }
 
 export interface Child {
@@ -92,9 +94,10 @@ export class Children {
     await gone;
   }
 
-  #spawn({ file, args, env, cwd, output, place = 'measured' }: Command, log: string): ChildProcess {
+  #spawn({ env, cwd, output, place = 'measured', ...command }: Command, log: string): ChildProcess {
     const errors = openSync(log, 'a');
     const out = output === undefined ? errors : openSync(output, 'a');
+    const [file, args] = redirected(command);
     const child = spawn(...placed(place, file, args), {
       cwd: cwd ?? this.folder,
       env: { PATH: process.env.PATH, HOME: this.folder, ...env },
@@ -108,6 +111,11 @@ export class Children {
     });
     return child;
   }
+}
+
+function redirected({ file, args, redirection }: Pick<Command, 'file' | 'args' | 'redirection'>) {
+  if (redirection === undefined) return [file, args] as const;
+  return ['/bin/sh', ['-c', `exec "$@" ${redirection}`, 'sh', file, ...args]] as const;
 }
 
 function endOf(log: string): string {

@@ -1,186 +1,127 @@
 /**
- * The worst response time of a client beside greedy clients:
+ * A business client beside attacks on what clients share, and beside floods (bench/neighbours/):
  *
- *     node --disable-warning=ExperimentalWarning bench/neighbours.ts [--before FOLDER] [--only NAME] [--workers N]
+ *     node --disable-warning=ExperimentalWarning bench/neighbours.ts \
+ *       [--before FOLDER] [--nginx] [--only PART]
  *
- * The polite client sends one request at a time; greedy clients use 16 connections in another process. `--before`
- * measures another checkout in the same run.
+ * `--before` measures another checkout in the same run, `--nginx` nginx where it shares the same
+ * thing. `--only` takes part of a name, such as `upstream` or `large bodies`, and may be repeated.
+ * Each attack has a process of its own, and meets a new gateway. The client sends `--rate` requests
+ * a second for `--seconds`, whether or not the last one was answered. `--workers` needs REDIS_URL.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { existsSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mainOf } from '../test/support/checkout.ts';
-import { freePort } from '../test/support/free-port.ts';
-import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
-import { Connection } from './connection.ts';
-import { cpuTime } from './cpu.ts';
-import { percentile } from './statistics.ts';
+import { cpuTime, residentMemory } from './cpu.ts';
+import { ATTACKS } from './neighbours/all.ts';
+import { BusinessClient } from './neighbours/business-client.ts';
+import { type Gateway, Nginx, Storegate, startBackend } from './neighbours/gateways.ts';
+import { type Cost, Report } from './neighbours/report.ts';
+import type { Attack } from './neighbours/table.ts';
 
 const { values } = parseArgs({
   options: {
     before: { type: 'string' },
-    only: { type: 'string' },
+    nginx: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [''] },
     workers: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '10' },
-    greedy: { type: 'string' },
-    port: { type: 'string' },
-    key: { type: 'string' },
+    rate: { type: 'string', default: '20' },
   },
 });
-const GREEDY_KEY = 'KEY';
-const fields = Array.from({ length: 95 }, (_, i) => `x-${i}-${'abcdefgh'.slice(i % 8)}: ${i * 7919}\r\n`).join('');
-const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
-const keyed = `X-API-Key: ${GREEDY_KEY}\r\n`;
-const body = JSON.stringify({ name: 'Rex', photoUrls: Array.from({ length: 40_000 }, (_, i) => `https://a/${i}`) });
-const names = JSON.stringify(Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`name${i}`, 0])));
-const post = (text: string) =>
-  `POST /pets HTTP/1.1\r\nHost: a\r\n${keyed}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+/** So many at once that the client has idle connections. */
+const WARM = { requests: 20, rate: 1_000 };
+/** Milliseconds. */
+const OPEN_WITHIN = 20_000;
+const EFFECT_WITHIN = 1_500;
 
-const GREEDY: Readonly<Record<string, string>> = {
-  none: '',
-  'no key': get('/pets').repeat(2_500),
-  '95 fields': get('/pets', fields).repeat(50),
-  '404': get('/nowhere', keyed).repeat(1_000),
-  '400': get('/pets/x', keyed).repeat(1_000),
-  'a page': get('/docs/').repeat(2_500),
-  'large bodies': post(body),
-  '80,000 names': post(names),
-};
-
-if (values.greedy !== undefined) floodForever(values.greedy, Number(values.port), values.key!);
-else await measureAll();
-
-/** Reopens closed connections. */
-function floodForever(name: string, port: number, key: string): void {
-  const bytes = Buffer.from(GREEDY[name]!.replaceAll(GREEDY_KEY, key), 'latin1');
-  const open = () => {
-    const socket = connect(port, '127.0.0.1', send);
-    function send(): void {
-      while (!socket.destroyed && socket.write(bytes));
+const rate = Number(values.rate);
+const count = Number(values.seconds) * rate;
+const attacks = ATTACKS.filter(({ name }) => values.only.some((part) => name.includes(part)));
+if (attacks.length === 0) {
+  throw new Error(`--only has no part of ${ATTACKS.map(({ name }) => `"${name}"`).join(', ')}`);
+}
+const children = new Children();
+const report = new Report();
+try {
+  const gateways = await prepare();
+  console.log(`${availableParallelism()} cores, load before the run ${loadavg()[0]!.toFixed(1)}\n`);
+  report.begin();
+  for (const attack of attacks) {
+    for (const gateway of gateways) {
+      if (attack.nginx || gateway.name !== 'nginx') await measure(attack, gateway);
     }
-    socket.on('drain', send).on('error', () => {});
-    socket.on('close', () => setTimeout(open, 1)).resume();
-  };
-  for (let i = 0; i < Number(values.connections); i++) open();
+  }
+  report.end(gateways.map(({ name }) => name));
+} finally {
+  await children.close();
+}
+process.exit();
+
+async function prepare(): Promise<Gateway[]> {
+  const backend = await startBackend(children);
+  const common = { backend, workers: values.workers, folder: children.folder };
+  const project = join(import.meta.dirname, '..');
+  const gateways: Gateway[] = [new Storegate({ ...common, name: 'now', checkout: project })];
+  if (values.before !== undefined) {
+    const checkout = resolve(values.before);
+    gateways.unshift(new Storegate({ ...common, name: 'before', checkout }));
+  }
+  if (values.nginx) gateways.push(new Nginx(backend));
+  return gateways;
 }
 
-async function measureAll(): Promise<void> {
-  const project = resolve(import.meta.dirname, '..');
-  const checkouts = values.before === undefined ? [project] : [resolve(values.before), project];
-  const children = new Children();
+/** Reports a row for each question. */
+async function measure(attack: Attack, gateway: Gateway): Promise<void> {
+  const own = new Children();
+  let attacker: ChildProcess | null = null;
   try {
-    const backend = await startBackend(children);
-    for (const [i, checkout] of checkouts.entries()) {
-      const gateway = await start(children, checkout, `gateway-${i}`, backend.url);
-      console.log(
-        `\n${checkout === project ? 'this checkout' : 'before'}, ${values.workers} workers, ${values.connections} connections`,
-      );
-      console.log('greedy clients send   p50 ms   p99 ms   worst ms   responses  greedy   CPU s   RSS MB');
-      for (const name of Object.keys(GREEDY)) {
-        if (values.only !== undefined && values.only !== name && name !== 'none') continue;
-        await measure(name, gateway);
-      }
+    const { port, pid, keys, responses } = await gateway.start(own, attack.setup);
+    const client = new BusinessClient(port, keys.business);
+    for (const question of attack.questions) {
+      await client.ask(question, WARM.requests, WARM.rate);
+    }
+    attacker = await begin(attack, { port, keys, connections: Number(values.connections) });
+    const [costBefore, allBefore] = [costOf(pid), await responses()];
+    const outcomes = await Promise.all(attack.questions.map((one) => client.ask(one, count, rate)));
+    const cost = costSince(costBefore, costOf(pid));
+    const all = await responses();
+    if (attacker.exitCode !== null) throw new Error(`the attack "${attack.name}" ended early`);
+    client.close();
+    const answered = outcomes.flat().filter(({ result }) => /^\d+$/.test(result)).length;
+    const others = allBefore === null || all === null ? null : all - allBefore - answered;
+    for (const [i, { name: question }] of attack.questions.entries()) {
+      const names = { attack: attack.name, question, gateway: gateway.name };
+      report.add({ ...names, outcomes: outcomes[i]!, others, cost });
     }
   } finally {
-    await children.close();
-  }
-  process.exit();
-}
-
-async function start(children: Children, checkout: string, name: string, storeUrl: string) {
-  const folder = join(children.folder, name);
-  mkdirSync(folder);
-  const windows = 'windows: [{ limit: 1000000000, per: minute }]';
-  writeFileSync(join(folder, 'plans.yaml'), `plans: { open: { ${windows} } }\nbans: off\n`);
-  writeFileSync(join(folder, 'gateway.yaml'), 'plans: { file: plans.yaml }\nlog: { requests: false }\n');
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const env = {
-    PATH: process.env.PATH!,
-    STOREGATE_HOST: '127.0.0.1',
-    STOREGATE_PORT: `${port}`,
-    STOREGATE_ADMIN_PORT: `${adminPort}`,
-    STORE_URL: storeUrl,
-    STOREGATE_WORKERS: values.workers,
-    STOREGATE_DATA: join(folder, 'data'),
-    STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
-    ...(values.workers === '1' ? {} : { REDIS_URL: process.env.REDIS_URL! }),
-  };
-  const args = ['--disable-warning=ExperimentalWarning', mainOf(checkout), 'serve', '--no-demo-keys'];
-  const { pid } = await children.start({
-    name,
-    file: process.execPath,
-    args,
-    cwd: folder,
-    env,
-    port,
-    place: 'anywhere',
-  });
-  async function key(account: string): Promise<string> {
-    const headers = { 'Content-Type': 'application/json' };
-    const body = JSON.stringify({ account, plan: 'open' });
-    const response = await fetch(`http://127.0.0.1:${adminPort}/keys`, { method: 'POST', headers, body });
-    return ((await response.json()) as { key: string }).key;
-  }
-  return { port, adminPort, pid, keys: { polite: await key('polite'), greedy: await key('greedy') } };
-}
-
-async function measure(name: string, { port, adminPort, pid, keys }: Awaited<ReturnType<typeof start>>): Promise<void> {
-  const flood: ChildProcess | null =
-    name === 'none'
-      ? null
-      : spawn(
-          process.execPath,
-          [
-            import.meta.filename,
-            '--greedy',
-            name,
-            '--port',
-            `${port}`,
-            '--key',
-            keys.greedy,
-            '--connections',
-            values.connections,
-          ],
-          { stdio: 'inherit' },
-        );
-  await pause(1_500);
-  const times: number[] = [];
-  const [cpu, answered] = [cpuTime(pid), await answers(adminPort)];
-  const end = performance.now() + Number(values.seconds) * 1_000;
-  let connection = new Connection(port);
-  while (performance.now() < end) {
-    const began = performance.now();
-    await connection.ask(get('/pets/1', `X-API-Key: ${keys.polite}\r\n`));
-    times.push(performance.now() - began);
-    if (connection.ended) connection = new Connection(port);
-    await pause(5);
-  }
-  connection.close();
-  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
-  const cpuSeconds = ((cpuTime(pid) - cpu) / 1e6).toFixed(1);
-  const others = (await answers(adminPort)) - answered - times.length;
-  times.sort((a, b) => a - b);
-  const row = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!].map((time) =>
-    time.toFixed(1).padStart(9),
-  );
-  const counts = `${`${times.length}`.padStart(11)}${`${others}`.padStart(8)}${cpuSeconds.padStart(8)}`;
-  console.log(`${name.padEnd(18)} ${row.join('')}${counts}${rss.toFixed(0).padStart(9)}`);
-  if (flood !== null) {
-    flood.kill();
-    await once(flood, 'exit');
-    await pause(1_500);
+    if (attacker?.kill('SIGKILL')) await once(attacker, 'exit');
+    await own.close();
   }
 }
 
-async function answers(adminPort: number): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-  const counts = text.matchAll(/^storegate_requests_total\{.*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+async function begin({ name }: Attack, target: object): Promise<ChildProcess> {
+  const file = join(import.meta.dirname, 'neighbours/attacker.ts');
+  const attacker = fork(file, { execArgv: process.execArgv });
+  attacker.send({ name, target });
+  await Promise.race([once(attacker, 'message'), pause(OPEN_WITHIN)]);
+  await pause(EFFECT_WITHIN);
+  return attacker;
+}
+
+/** `null` if the gateway has ended. */
+function costOf(pid: number): Cost | null {
+  if (!existsSync(`/proc/${pid}`)) return null;
+  return { cpu: cpuTime(pid) / 1e6, memory: residentMemory(pid) / 2 ** 20 };
+}
+
+function costSince(before: Cost | null, now: Cost | null): Cost | null {
+  return before === null || now === null ? null : { ...now, cpu: now.cpu - before.cpu };
 }

@@ -15,6 +15,10 @@ export interface NginxOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Dynamic modules by file name, without `.so`. */
   readonly modules?: readonly string[];
+  /** Most connections, to clients and backends. */
+  readonly connections?: number;
+  /** As in Command. */
+  readonly redirection?: string;
 }
 
 const MODULES = '/usr/lib/nginx/modules';
@@ -30,8 +34,9 @@ export function startNginx(children: Children, options: NginxOptions): Promise<C
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, configuration(folder, options));
   const args = ['-p', folder, '-e', 'stderr', '-c', file];
-  const { name, port, place = 'measured' } = options;
-  return children.start({ name, file: 'nginx', args, port, place });
+  const { name, port, place = 'measured', redirection } = options;
+  const command = { name, file: 'nginx', args, port, place };
+  return children.start(redirection === undefined ? command : { ...command, redirection });
 }
 
 /** Kept-alive forwarding: HTTP/1.1 without a Connection header. */
@@ -41,7 +46,8 @@ export function upstream(port: number): string {
 
 export const PROXY_PASS = 'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
 
-function configuration(folder: string, { port, http = '', server, modules = [], tls }: NginxOptions): string {
+function configuration(folder: string, options: NginxOptions): string {
+  const { port, http = '', server, modules = [], tls, connections = 4_096 } = options;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `${modules.map((module) => `load_module ${MODULES}/${module}.so;`).join('\n')}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -49,7 +55,8 @@ daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
 error_log stderr error;
-events { worker_connections 4096; }
+worker_rlimit_nofile ${2 * connections};
+events { worker_connections ${connections}; }
 http {
   access_log off;
   default_type application/json;

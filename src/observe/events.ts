@@ -74,6 +74,8 @@ interface Events {
   'otlp.export_failed': { error: unknown };
   /** `dropped` spans were lost. */
   'otlp.export_recovered': { duration: number; dropped: number };
+  /** Idle connections, to make room: whether one of their requests had a valid key. */
+  'connection.ended': { withKey: number; withoutKey: number };
   /** A connection limit was reached. `address`: of the peer, which may be a balancer. */
   'connection.refused': { reason: 'address' | 'total'; address: string };
   'tls.established': { version: string; resumed: boolean };

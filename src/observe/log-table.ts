@@ -107,6 +107,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       throttled('otlp.export_failed', (count) => warn({ reason: reasonOf(error), count })),
     'otlp.export_recovered': ({ duration, dropped }) =>
       throttled('otlp.export_recovered', () => info({ duration, dropped })),
+    'connection.ended': ({ withKey, withoutKey }) =>
+      throttled('connection.ended', (count) => warn({ withKey, withoutKey, count })),
     'connection.refused': ({ reason, address }) =>
       throttled(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
     'tls.established': silent,

@@ -51,6 +51,14 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['reason'],
     count: (add, { reason }) => add(reason),
   }),
+  counter('storegate_connections_ended_total', ['connection.ended'], {
+    help: 'Idle connections ended to make room for new ones; key: whether they ever had a valid key.',
+    labelNames: ['key'],
+    count: (add, { withKey, withoutKey }) => {
+      for (let i = 0; i < withKey; i++) add('valid');
+      for (let i = 0; i < withoutKey; i++) add('none');
+    },
+  }),
   counter('storegate_tls_handshakes_total', ['tls.established'], {
     help: 'TLS handshakes of the public listener.',
     labelNames: ['version', 'resumed'],

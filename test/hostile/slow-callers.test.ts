@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { until } from '../support/until.ts';
+import { EMPTY_LIST } from './recording-store.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
@@ -126,14 +128,32 @@ describe('a client that reads nothing of its response', () => {
 
 describe('connections beyond the limit are refused, and those within it continue', () => {
   let capped: Stand;
-  afterEach(() => capped.stop());
+  const held: Socket[] = [];
+  const wires: Wire[] = [];
+  afterEach(async () => {
+    for (const wire of wires.splice(0)) wire.close();
+    held.length = 0;
+    await capped.stop();
+  });
 
+  const start = async (settings: string) => {
+    capped = await Stand.start({ settings, respond: (socket) => void held.push(socket) });
+  };
+
+  /** Requests in flight, because idle connections make room. */
   async function fillsUp(...from: readonly string[]): Promise<void> {
-    const wires = await Promise.all(from.map((address) => capped.connect(address)));
-    for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+    const before = held.length;
+    const more = await Promise.all(from.map((address) => capped.connect(address)));
+    for (const wire of more) wire.send(capped.probe);
+    wires.push(...more);
+    await until('the requests are in flight', () => held.length === before + from.length);
     const tooMany = [await capped.connect(), await capped.connect()];
     for (const wire of tooMany) expect(await wire.send(capped.probe).ended()).toBe('');
-    for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+  }
+
+  async function allAreAnswered(): Promise<void> {
+    for (const socket of held) socket.write(EMPTY_LIST);
+    for (const wire of wires) expect((await wire.answer()).status).toBe(200);
   }
 
   const refusedLines = () => capped.gateway.log.filter(({ msg }) => msg === 'connection.refused');
@@ -152,27 +172,30 @@ describe('connections beyond the limit are refused, and those within it continue
   });
 
   test('of all clients together', async () => {
-    capped = await Stand.start({ settings: 'http: {maxConnections: 3, maxConnectionsPerAddress: 3}' });
+    await start('http: {maxConnections: 3, maxConnectionsPerAddress: 3}');
     await fillsUp('127.0.0.1', '127.0.0.2', '127.0.0.3');
     expect(await (await capped.connect('127.0.0.4')).ended()).toBe('');
     expect(await counted('total')).toBe('3');
+    await allAreAnswered();
   });
 
   test('of their address, while other addresses have room', async () => {
-    capped = await Stand.start({ settings: 'http: {maxConnections: 10, maxConnectionsPerAddress: 3}' });
+    await start('http: {maxConnections: 10, maxConnectionsPerAddress: 3}');
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await fillsUp('127.0.0.2');
     expect(await counted('address')).toBe('4');
     expect(refusedLines()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
+    await allAreAnswered();
   });
 
   test('except from a trusted proxy, as soon as a reload names it', async () => {
-    capped = await Stand.start({ settings: 'http: {maxConnections: 4, maxConnectionsPerAddress: 1}' });
+    await start('http: {maxConnections: 4, maxConnectionsPerAddress: 1}');
     await fillsUp('127.0.0.1');
     const settings = 'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
     writeFileSync(join(capped.gateway.folder, 'gateway.yaml'), settings);
     expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual(['http.trustedProxies']);
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
+    await allAreAnswered();
   });
 });
 

@@ -20,7 +20,7 @@ export class Wire {
   #ended = false;
   #wake: () => void = () => {};
 
-  private constructor(socket: Socket) {
+  constructor(socket: Socket) {
     this.socket = socket;
     this.#patience = setTimeout(() => socket.destroy(), PATIENCE);
     socket.setNoDelay(true);

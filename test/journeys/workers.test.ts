@@ -142,10 +142,16 @@ test('a connection beyond the limit of all workers is closed, and does not circu
     files: { ...files, 'openapi.yaml': contract },
   });
   try {
+    const { key } = await small.key('100000/day');
+    const head = `POST /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
     const wires = [await Wire.open(small.url), await Wire.open(small.url)];
+    // In flight, because idle connections make room.
+    for (const wire of wires) {
+      wire.send(`${head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+      expect((await wire.answer()).status).toBe(100);
+    }
     expect(await (await Wire.open(small.url)).ended()).toBe('');
-    const page = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n';
-    for (const wire of wires) expect((await wire.send(page).answer()).status).toBe(200);
+    for (const wire of wires) expect((await wire.send('{}').answer()).status).toBe(400);
     for (const wire of wires) wire.close();
     expect(await small.metric('storegate_connections_refused_total', { reason: 'total' })).toBe(1);
   } finally {

@@ -150,6 +150,14 @@ describe('the lines of the log', () => {
     ]);
   });
 
+  test('about connections that make room are few, however many searches there are', () => {
+    const ended: Event = { type: 'connection.ended', withKey: 1, withoutKey: 99 };
+    const lines = written('json', false, ended, ended, ended).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, msg: 'connection.ended', withKey: 1, withoutKey: 99, count: 1 },
+    ]);
+  });
+
   test('of backends name the upstream in a field of its own, and an error once', () => {
     const refused = new Error('connect ECONNREFUSED 192.0.2.1:3000');
     const error = new Error(refused.message, { cause: Object.assign(refused, { code: 'ECONNREFUSED' }) });

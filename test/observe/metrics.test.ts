@@ -109,6 +109,14 @@ describe('events are counted', () => {
       ],
     ],
     [
+      'idle connections that made room',
+      [
+        { type: 'connection.ended', withKey: 0, withoutKey: 3 },
+        { type: 'connection.ended', withKey: 2, withoutKey: 1 },
+      ],
+      ['storegate_connections_ended_total{key="none"} 4', 'storegate_connections_ended_total{key="valid"} 2'],
+    ],
+    [
       'both ends of a reload',
       [
         { type: 'reload.done', reason: '', changed: [], needRestart: [] },

@@ -16,6 +16,7 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
   const carrier: CallTransport = {
     peer: '192.0.2.1',
     secure: false,
+    known: false,
     mayPersist: () => true,
     closing: () => '\r\n',
     write(data, more = '') {

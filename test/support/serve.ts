@@ -25,7 +25,6 @@ export async function serve(
     maxRequestsPerConnection: Number.POSITIVE_INFINITY,
     responseWriteTimeout: HOUR,
     ticketSecret: new Uint8Array(32),
-    takes: () => true,
     handle,
     refuse: ({ fault }, reply) => reply.answer(400, lines(), fault),
     ...given,

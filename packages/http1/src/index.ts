@@ -9,6 +9,7 @@ export { type CheckedLines, checkedLines, checkedValue, FieldLines, prepareRead,
 export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
+export type { CallConnection, Occupant, Place } from './place.ts';
 export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';
 export { Server, type ServerOptions } from './server.ts';
 export { type CallTransport, ServerCall } from './server-call.ts';

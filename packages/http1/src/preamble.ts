@@ -1,21 +1,36 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { EMPTY } from './body-stream.ts';
+import type { Occupant, Place } from './place.ts';
 import { NO_ORIGIN, type Origin, readProxyHeader } from './proxy-protocol.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 
 export interface PreambleEvents {
   readonly tls: TlsServer | null;
   /** If not, the connection is already closed. */
-  readonly takesFrom: (socket: Socket, address: string) => boolean;
-  readonly plain: (socket: Socket, origin: Origin, early: Buffer) => void;
-  readonly secured: (socket: TLSSocket, origin: Origin) => void;
+  readonly takesFrom: (place: Place, address: string) => boolean;
+  readonly plain: (socket: Socket, arrival: Arrival, early: Buffer) => void;
+  readonly secured: (socket: TLSSocket, arrival: Arrival) => void;
   /** HTTP instead of TLS. */
-  readonly misplaced: (socket: Socket, origin: Origin) => void;
+  readonly misplaced: (socket: Socket, arrival: Arrival) => void;
   /** An invalid PROXY protocol header; the connection is already closed. */
   readonly unannounced: (socket: Socket, why: string) => void;
   readonly unsecured: (socket: Socket, why: HandshakeFailure) => void;
+  /** An idle one, to make room. */
+  readonly ended: (socket: Socket) => void;
   readonly closed: (socket: Socket) => void;
+}
+
+export interface Arrival {
+  readonly place: Place;
+  readonly origin: Origin;
+}
+
+interface PreambleSettings {
+  readonly wantsHeader: boolean;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly place: Place;
 }
 
 /** Milliseconds of silence. */
@@ -24,27 +39,26 @@ const QUIET = 100;
 const HANDSHAKE = 0x16;
 
 /** Holds at most one read and the header. */
-export class Preamble {
+export class Preamble implements Occupant {
+  readonly known = false;
+  readonly idleSince = performance.now();
   readonly #socket: Socket;
   readonly #events: PreambleEvents;
   readonly #deadline: number;
-  readonly #begun = performance.now();
+  readonly #place: Place;
   #wantsHeader: boolean;
   #origin = NO_ORIGIN;
   #bytes: Buffer = EMPTY;
   #touched = false;
   #shakesHands = false;
 
-  /** `deadline` on the clock of `performance.now()`. */
-  constructor(
-    socket: Socket,
-    { wantsHeader, deadline }: { wantsHeader: boolean; deadline: number },
-    events: PreambleEvents,
-  ) {
+  constructor(socket: Socket, { wantsHeader, deadline, place }: PreambleSettings, events: PreambleEvents) {
     this.#socket = socket;
     this.#events = events;
     this.#wantsHeader = wantsHeader;
     this.#deadline = deadline;
+    this.#place = place;
+    place.occupant = this;
     socket.on('data', this.#receive).on('end', this.#left).on('error', ignored).on('close', this.#closed).resume();
   }
 
@@ -56,12 +70,18 @@ export class Preamble {
   }
 
   endIfQuiet(now: number): void {
-    if (!this.#touched && now - this.#begun >= QUIET) this.destroy();
+    if (!this.#touched && now - this.idleSince >= QUIET) this.destroy();
   }
 
   secured(socket: TLSSocket): void {
     this.#letGo();
-    this.#events.secured(socket, { ...this.#origin, secure: true });
+    const origin = { ...this.#origin, secure: true };
+    this.#events.secured(socket, { place: this.#place, origin });
+  }
+
+  endIdle(): void {
+    this.#events.ended(this.#socket);
+    this.destroy();
   }
 
   destroy(): void {
@@ -73,9 +93,10 @@ export class Preamble {
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
     if (this.#wantsHeader && !this.#readHeader()) return;
     const { tls } = this.#events;
-    if (tls === null) this.#handOver((socket) => this.#events.plain(socket, this.#origin, this.#bytes));
+    const arrival = { place: this.#place, origin: this.#origin };
+    if (tls === null) this.#handOver((socket) => this.#events.plain(socket, arrival, this.#bytes));
     else if (this.#bytes.length === 0) return;
-    else if (this.#bytes[0] !== HANDSHAKE) this.#handOver((socket) => this.#events.misplaced(socket, this.#origin));
+    else if (this.#bytes[0] !== HANDSHAKE) this.#handOver((socket) => this.#events.misplaced(socket, arrival));
     else this.#shakeHands(tls);
   };
 
@@ -91,7 +112,7 @@ export class Preamble {
     this.#wantsHeader = false;
     this.#origin = announced;
     this.#bytes = this.#bytes.subarray(length);
-    return announced.address === null || this.#events.takesFrom(this.#socket, announced.address);
+    return announced.address === null || this.#events.takesFrom(this.#place, announced.address);
   }
 
   #shakeHands(tls: TlsServer): void {

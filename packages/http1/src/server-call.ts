@@ -3,9 +3,10 @@ import type { BodySink } from './body-stream.ts';
 import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './field-lines.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './heads.ts';
+import type { CallConnection } from './place.ts';
 import { WireError } from './wire-error.ts';
 
-export interface CallTransport {
+export interface CallTransport extends CallConnection {
   readonly peer: string;
   readonly secure: boolean;
   mayPersist(): boolean;
@@ -62,7 +63,7 @@ export class ServerCall {
   }
 
   /** The same object for all calls of one connection. */
-  get connection(): object {
+  get connection(): CallConnection {
     return this.#carrier;
   }
 

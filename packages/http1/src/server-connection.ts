@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
-import { NO_ORIGIN, type Origin } from './proxy-protocol.ts';
+import type { Occupant } from './place.ts';
+import type { Origin } from './proxy-protocol.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { type CallTransport, ServerCall } from './server-call.ts';
 import type { TurnQueue, TurnTaker } from './turn-queue.ts';
@@ -59,8 +60,9 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
  * One request at a time, so they are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a
  * response that closes the connection, are never parsed as a request.
  */
-export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
+export class ServerConnection implements CallTransport, MessageSink<RequestHead>, Occupant, TurnTaker {
   readonly secure: boolean;
+  known = false;
   readonly #socket: Socket;
   readonly #direct: DirectWrites | null;
   /** `null` for plain sockets. */
@@ -86,7 +88,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   /** `null` during a request. */
   #quietSince: number | null = null;
 
-  constructor(socket: Socket, shared: ServerShared, origin: Origin = NO_ORIGIN) {
+  constructor(socket: Socket, shared: ServerShared, origin: Origin) {
     this.#socket = socket;
     this.#address = origin.address;
     this.secure = origin.secure;
@@ -180,6 +182,18 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
     if (this.#quietSince !== null && now - this.#quietSince >= QUIET) this.#end(IDLE_LINGER);
+  }
+
+  /** Derived from the deadline, so requests cost nothing. A response that is complete may leave a slow body behind. */
+  get idleSince(): number {
+    if (this.#call !== null || this.#ended || this.#waitsForTurn) return Number.POSITIVE_INFINITY;
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = this.#shared.options;
+    if (this.#waiting === 'next') return this.#deadline - keepAliveTimeout;
+    return this.#deadline - (this.#waiting === 'body' ? requestTimeout : headersTimeout);
+  }
+
+  endIdle(): void {
+    this.#end(IDLE_LINGER);
   }
 
   destroy(): void {

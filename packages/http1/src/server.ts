@@ -1,8 +1,9 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Closing } from './field-lines.ts';
-import { Preamble, type PreambleEvents } from './preamble.ts';
-import type { Origin } from './proxy-protocol.ts';
+import type { Place } from './place.ts';
+import { type Arrival, Preamble, type PreambleEvents } from './preamble.ts';
+import { NO_ORIGIN } from './proxy-protocol.ts';
 import { type ConnectionOptions, ServerConnection, type ServerShared } from './server-connection.ts';
 import { readShared } from './shared-reads.ts';
 import type { ServerTls } from './tls/server.ts';
@@ -11,8 +12,8 @@ import { TurnQueue } from './turn-queue.ts';
 import { malformed } from './wire-error.ts';
 
 export interface ServerOptions extends ConnectionOptions {
-  /** If not, the connection is already closed. */
-  readonly takes: (socket: Socket) => boolean;
+  /** Calls `enter`, at once or later, or closes the socket. Default: takes every connection. */
+  readonly takes?: (socket: Socket, enter: (place: Place) => void) => void;
   /** Milliseconds in which a client must read part of a pending response. */
   readonly responseWriteTimeout: number;
   /** The same in all processes of a gateway. */
@@ -50,7 +51,7 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Preamble>();
   readonly #late = new WeakSet<Socket>();
-  #enter: (accepted: Socket) => void = (accepted) => this.#takePlain(accepted);
+  #enter: (accepted: Socket, place: Place) => void = (accepted, place) => this.#takePlain(accepted, plainly(place));
   #tls: TlsServer | null = null;
 
   constructor(options: ServerOptions) {
@@ -67,10 +68,12 @@ export class Server {
       closed: (connection) => this.connections.delete(connection),
     };
     const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
+    const { takes = (_accepted, enter) => enter({ occupant: null }) } = options;
     this.listener = createServer(settings, (accepted) => {
-      if (!options.takes(accepted)) return;
-      if (this.#timer === undefined) this.#startTimer();
-      this.#enter(accepted);
+      takes(accepted, (place) => {
+        if (this.#timer === undefined) this.#startTimer();
+        this.#enter(accepted, place);
+      });
     });
     this.#stalledTimer = setInterval(() => {
       for (const connection of this.connections) connection.endIfStalled();
@@ -88,32 +91,33 @@ export class Server {
     const parts: PreambleEvents = {
       tls,
       takesFrom,
-      plain: (accepted, origin, early) => {
-        const connection = this.#takePlain(accepted, origin);
+      plain: (accepted, arrival, early) => {
+        const connection = this.#takePlain(accepted, arrival);
         if (early.length > 0) connection.receive(early);
       },
-      secured: (secured, origin) => {
+      secured: (secured, arrival) => {
         openings?.secured(secured);
-        this.#take(secured, origin);
+        this.#take(secured, arrival);
         secured.on('data', (bytes) => onRead(secured, bytes));
       },
-      misplaced: (accepted, origin) => {
+      misplaced: (accepted, arrival) => {
         openings?.unsecured(accepted, 'plaintext');
-        this.#takePlain(accepted, origin).refuse(malformed('This port speaks TLS: the URL begins with https.'));
+        this.#takePlain(accepted, arrival).refuse(malformed('This port speaks TLS: the URL begins with https.'));
       },
       unannounced: (accepted, why) => openings?.unannounced(accepted, why),
       unsecured: (accepted, why) => {
         this.#late.add(accepted);
         openings?.unsecured(accepted, why);
       },
+      ended: (accepted) => this.#late.add(accepted),
       closed: (accepted) => this.#openings.delete(accepted),
     };
-    this.#enter = (accepted) => {
+    this.#enter = (accepted, place) => {
       const wantsHeader = announces?.(accepted.remoteAddress) ?? false;
-      if (!wantsHeader && tls === null) this.#takePlain(accepted);
+      if (!wantsHeader && tls === null) this.#takePlain(accepted, plainly(place));
       else {
         const deadline = this.#shared.now + this.#options.headersTimeout;
-        this.#openings.set(accepted, new Preamble(accepted, { wantsHeader, deadline }, parts));
+        this.#openings.set(accepted, new Preamble(accepted, { wantsHeader, deadline, place }, parts));
       }
     };
   }
@@ -138,16 +142,17 @@ export class Server {
     });
   }
 
-  #take(socket: Socket, origin?: Origin): ServerConnection {
+  #take(socket: Socket, { place, origin }: Arrival): ServerConnection {
     const connection = new ServerConnection(socket, this.#shared, origin);
+    place.occupant = connection;
     this.connections.add(connection);
     (socket as Held)[CONNECTION] = connection;
     socket.on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose);
     return connection;
   }
 
-  #takePlain(accepted: Socket, origin?: Origin): ServerConnection {
-    return this.#take(readShared(accepted, onRead), origin);
+  #takePlain(accepted: Socket, arrival: Arrival): ServerConnection {
+    return this.#take(readShared(accepted, onRead), arrival);
   }
 
   leave(): void {
@@ -188,6 +193,10 @@ export class Server {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+function plainly(place: Place): Arrival {
+  return { place, origin: NO_ORIGIN };
 }
 
 function onRead(socket: Socket, bytes: Buffer): boolean {

@@ -7,6 +7,7 @@ import { lines } from '../../../test/support/lines.ts';
 import { type Served, serve } from '../../../test/support/serve.ts';
 import { standStill } from '../../../test/support/stand-still.ts';
 import { until } from '../../../test/support/until.ts';
+import type { Occupant, Place } from '../src/place.ts';
 import type { ServerOptions } from '../src/server.ts';
 import type { ServerCall } from '../src/server-call.ts';
 import { WireError } from '../src/wire-error.ts';
@@ -221,9 +222,9 @@ describe('a connection', () => {
   test('that is not taken is left alone', async () => {
     let taking = true;
     const stage = await Stage.open({
-      takes(socket) {
-        if (!taking) socket.destroy();
-        return taking;
+      takes(socket, enter) {
+        if (taking) enter({ occupant: null });
+        else socket.destroy();
       },
     });
     const wire = await stage.connect();
@@ -598,6 +599,90 @@ describe('what comes too late', () => {
     expect((await late.answer()).body).toBe('too_late');
     call.answer(200, '', lines(), 'in time');
     expect((await wire.answer()).body).toBe('in time');
+  });
+});
+
+describe('an idle connection', () => {
+  const opened = async (settings: Partial<ServerOptions> = {}) => {
+    const places: Place[] = [];
+    const stage = await Stage.open({
+      ...settings,
+      takes(_socket, enter) {
+        const place = { occupant: null };
+        places.push(place);
+        enter(place);
+      },
+    });
+    const wire = await stage.connect();
+    await until('it is taken', () => places.length === 1);
+    return { stage, wire, occupant: places[0]!.occupant! };
+  };
+  const isIdle = ({ idleSince }: Occupant) => idleSince <= performance.now() + 1_000;
+  const POST = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n';
+
+  test.each([
+    ['that has sent nothing', '', 0],
+    ['between two requests', GET, 1],
+    ['inside a head', GET.slice(0, 9), 0],
+    ['inside a head behind a request', GET + GET.slice(0, 9), 1],
+    ['whose response did not wait for its body', POST, 1],
+  ])('is one %s, and ends in good order', async (_which, sent, responses) => {
+    const { wire, occupant } = await opened();
+    wire.send(sent);
+    for (let i = 0; i < responses; i++) expect((await wire.answer()).status).toBe(200);
+    await until('it is idle', () => isIdle(occupant));
+    expect(occupant.idleSince).toBeGreaterThan(performance.now() - 60_000);
+    let reset = false;
+    wire.socket.once('error', () => {
+      reset = true;
+    });
+    occupant.endIdle();
+    expect(isIdle(occupant)).toBe(false);
+    expect(await wire.send(GET).ended()).toBe('');
+    expect(reset).toBe(false);
+  });
+
+  test('is none with a request in flight, a pending response, or a whole request behind it', async () => {
+    const { stage, wire, occupant } = await opened();
+    const held = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
+    wire.send(held + held);
+    for (let i = 0; i < 2; i++) {
+      const call = await stage.next(wire);
+      expect(isIdle(occupant)).toBe(false);
+      call.begin(200, '', lines());
+      call.write(Buffer.from('part'), () => {});
+      expect(isIdle(occupant)).toBe(false);
+      call.end();
+      await wire.answer();
+    }
+    await until('it is idle', () => isIdle(occupant));
+  });
+
+  test('is known from when its owner marks a call', async () => {
+    const { stage, wire, occupant } = await opened();
+    const call = await stage.next(wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'));
+    expect(occupant.known).toBe(false);
+    call.connection.known = true;
+    call.answer(200, '', lines(), '');
+    await wire.answer();
+    expect((await wire.send(GET).answer()).status).toBe(200);
+    expect(occupant.known).toBe(true);
+  });
+
+  test('may be taken later, with what its client has sent', async () => {
+    let enter = () => {};
+    const stage = await Stage.open({
+      takes(_socket, now) {
+        enter = () => now({ occupant: null });
+      },
+    });
+    const wire = (await stage.connect()).send(GET);
+    const answer = wire.answer();
+    await until('it is accepted', () => {
+      enter();
+      return stage.served.server.connections.size === 1;
+    });
+    expect((await answer).body).toBe('/a');
   });
 });
 

@@ -8,7 +8,7 @@ import { remembered } from '../../common/remembered.ts';
 import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
 import { knownRefusals, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
-import type { Client, ClientAddresses } from '../../keys/key.ts';
+import { type Client, type ClientAddresses, isAnonymous } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_IMPORTED_LENGTH, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Plan } from '../../limits/plans.ts';
@@ -65,6 +65,7 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
       if (refusal !== null) return refusal;
     }
     if (!client.limits) return withoutLimits(`the plan ${client.plan} and the key have no limits`);
+    if (!isAnonymous(client)) exchange.call.connection.known = true;
     exchange.authenticatedAt = performance.now();
     return client as KnownClient;
   }

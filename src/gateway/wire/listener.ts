@@ -48,8 +48,8 @@ export function createListener(parts: ListenerOptions) {
 
   const server = new Server({
     ...{ ...httpLimits, ticketSecret, handle },
-    takes: (socket) => limits.take(socket),
-    takesFrom: (socket, address) => limits.takeFrom(socket, address),
+    takes: (socket, enter) => limits.take(socket, enter),
+    takesFrom: (place, address) => limits.takeFrom(place, address),
     openings: {
       secured: (socket) => {
         const version = socket.getProtocol() ?? 'none';

@@ -3,7 +3,7 @@ import type { Guard } from '../../callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';
-import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
+import { mostPerAddress } from '../../gateway/wire/connection-levels.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';

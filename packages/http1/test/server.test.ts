@@ -642,7 +642,7 @@ describe('an idle connection', () => {
     expect(reset).toBe(false);
   });
 
-  test('is none with a request in flight, a pending response, or a whole request behind it', async () => {
+  test('does not end with a request in flight, a pending response, or a whole request behind it', async () => {
     const { stage, wire, occupant } = await opened();
     const held = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
     wire.send(held + held);

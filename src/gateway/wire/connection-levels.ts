@@ -15,20 +15,20 @@ export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: Per
  * Of a network. `newcomer`: it holds no connection, or is a trusted proxy. `small`: less than half of the average.
  * `known`: one of its connections had a valid key. In this order they enter.
  */
-export const STANDINGS = ['newcomer', 'small', 'known', 'large'] as const;
+export const RANKS = ['newcomer', 'small', 'known', 'large'] as const;
 
-export type Standing = (typeof STANDINGS)[number];
+export type Rank = (typeof RANKS)[number];
 
 /** Numbers of open connections. */
 export interface Levels {
   /** From here it finds no place. */
-  readonly full: Readonly<Record<Standing, number>>;
+  readonly full: Readonly<Record<Rank, number>>;
   /** Above this, idle connections end. */
   readonly roomy: number;
   /** They end down to this, so that one search makes room for many. */
   readonly made: number;
   /** So many may wait for the next search. The last two can enter ten times a second. */
-  readonly waiting: Readonly<Record<Standing, number>>;
+  readonly waiting: Readonly<Record<Rank, number>>;
 }
 
 const FEW = 64;

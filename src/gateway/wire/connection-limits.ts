@@ -3,7 +3,7 @@ import type { Place } from '@storegate/http1';
 import { networkOf, plainAddress, type TrustedProxies, trustedProxies } from '../../callers/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
 import type { EventOf, Observe } from '../../observe/events.ts';
-import { levelsOf, mostPerAddress, STANDINGS, type Standing } from './connection-levels.ts';
+import { levelsOf, mostPerAddress, RANKS, type Rank } from './connection-levels.ts';
 import { inOrderOfEnd } from './idle-order.ts';
 import { type Idle, OpenPlaces } from './open-places.ts';
 
@@ -25,7 +25,7 @@ interface Newcomer {
   readonly since: number;
 }
 
-type Waiting = Record<Standing, Newcomer[]>;
+type Waiting = Record<Rank, Newcomer[]>;
 
 type Reason = EventOf<'connection.refused'>['reason'];
 
@@ -107,11 +107,11 @@ export class ConnectionLimits {
     const held = this.#places.heldBy(client.network);
     // Trusted proxies carry clients of many addresses, so only the total bounds them.
     if (held >= this.#mostPerAddress && !client.isProxy) return 'address';
-    return count >= this.#levels.full[this.#standingOf(client)] ? 'total' : null;
+    return count >= this.#levels.full[this.#rankOf(client)] ? 'total' : null;
   }
 
-  #standingOf({ network, isProxy }: Client): Standing {
-    return this.#places.standingOf(network, isProxy);
+  #rankOf({ network, isProxy }: Client): Rank {
+    return this.#places.rankOf(network, isProxy);
   }
 
   #refuse({ socket, client: { address } }: Newcomer, reason: Reason): void {
@@ -120,14 +120,14 @@ export class ConnectionLimits {
   }
 
   #wait(newcomer: Newcomer): void {
-    const standing = this.#standingOf(newcomer.client);
-    const waiting = this.#waiting[standing];
-    if (waiting.length >= this.#levels.waiting[standing]) {
+    const rank = this.#rankOf(newcomer.client);
+    const waiting = this.#waiting[rank];
+    if (waiting.length >= this.#levels.waiting[rank]) {
       this.#refuse(newcomer, 'total');
       return;
     }
     waiting.push(newcomer);
-    const isUrgent = standing === 'newcomer' || standing === 'small';
+    const isUrgent = rank === 'newcomer' || rank === 'small';
     this.#searchBy(isUrgent ? this.#nextUrgentSearch : this.#nextSearch);
   }
 
@@ -152,11 +152,11 @@ export class ConnectionLimits {
     const ended = this.#endIdle(waiting, now);
     const { roomy, made } = this.#levels;
     if (ended < roomy - made) this.#nextUrgentSearch = now + PAUSE;
-    for (const standing of STANDINGS) {
-      for (const newcomer of waiting[standing]) {
+    for (const rank of RANKS) {
+      for (const newcomer of waiting[rank]) {
         const reason = newcomer.socket.destroyed ? null : this.#enter(newcomer);
         if (reason === null) continue;
-        const isPatient = reason === 'total' && standing !== 'large' && now - newcomer.since < PATIENCE;
+        const isPatient = reason === 'total' && rank !== 'large' && now - newcomer.since < PATIENCE;
         if (isPatient) this.#wait(newcomer);
         else this.#refuse(newcomer, reason);
       }

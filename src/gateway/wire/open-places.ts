@@ -1,5 +1,5 @@
 import type { Occupant, Place } from '@storegate/http1';
-import type { Standing } from './connection-levels.ts';
+import type { Rank } from './connection-levels.ts';
 import type { IdlePlace } from './idle-order.ts';
 
 class Network {
@@ -69,7 +69,7 @@ export class OpenPlaces {
     return this.#networks.get(network)?.open ?? 0;
   }
 
-  standingOf(name: string, isProxy: boolean): Standing {
+  rankOf(name: string, isProxy: boolean): Rank {
     const network = this.#networks.get(name);
     if (network === undefined || isProxy) return 'newcomer';
     if (this.#isSmall(network)) return 'small';

@@ -1,7 +1,13 @@
 /** Copies what it gets. In a list, thousands of tiny chunks would each retain the whole read they came in. */
 export class ByteBuffer {
+  readonly #most: number;
   #buffer: Buffer | null = null;
   size = 0;
+
+  /** `most`: bytes, if known. */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
 
   get capacity(): number {
     return this.#buffer?.length ?? 0;
@@ -22,7 +28,7 @@ export class ByteBuffer {
   }
 
   #grow(size: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(1024, 2 * size));
+    const larger = Buffer.allocUnsafeSlow(Math.max(size, Math.min(this.#most, Math.max(1024, 2 * size))));
     this.#buffer!.copy(larger, 0, 0, this.size);
     this.#buffer = larger;
   }

@@ -17,6 +17,8 @@ interface Group<T> {
   weight: number;
   readonly members: Map<string, Member<T>>;
   readonly byLength: Member<T>[][];
+  /** Items that go on at the next turn of the group. */
+  readonly begun: T[];
   size: number;
   serving: number;
   /** Virtual time: the cost of its turns divided by its weight. */
@@ -50,6 +52,7 @@ export class FairQueue<T> {
   most: number;
   readonly #groups = new Map<string, Group<T>>();
   readonly #entries = new Set<Entry<T>>();
+  #begun = 0;
   /** A new group starts at this virtual time. */
   #time = 0;
   #mean: number | null = null;
@@ -80,6 +83,10 @@ export class FairQueue<T> {
     const estimate = group.mean ?? this.#mean ?? UNKNOWN;
     group.time += estimate / group.weight;
     group.serving++;
+    if (group.begun.length > 0) {
+      this.#begun--;
+      return { item: group.begun.pop()!, group, estimate };
+    }
     const [member] = group.members.values();
     const [entry] = member!.entries;
     this.#takeOut(entry!);
@@ -98,6 +105,13 @@ export class FairQueue<T> {
     this.#forgetIdle(group);
   }
 
+  /** Ends a turn whose item is not done: it is the next of its group. It counts neither in `size` nor as late. */
+  again(turn: Turn<T>, cost: number): void {
+    turn.group.begun.push(turn.item);
+    this.#begun++;
+    this.end(turn, cost);
+  }
+
   takeLate(now: number): T | null {
     const [oldest] = this.#entries;
     return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
@@ -112,7 +126,7 @@ export class FairQueue<T> {
   #groupOf({ group: name, weight }: QueueOwner): Group<T> {
     const known = this.#groups.get(name);
     if (known === undefined) {
-      const group = { name, weight, members: new Map(), byLength: [], size: 0, serving: 0, time: 0, mean: null };
+      const group = newGroup<T>(name, weight);
       this.#groups.set(name, group);
       return group;
     }
@@ -123,7 +137,7 @@ export class FairQueue<T> {
   #nextGroup(): Group<T> | null {
     let next: Group<T> | null = null;
     for (const group of this.#groups.values()) {
-      if (group.size > 0 && (next === null || isSooner(group, next))) next = group;
+      if (group.size + group.begun.length > 0 && (next === null || isSooner(group, next))) next = group;
     }
     return next;
   }
@@ -151,10 +165,14 @@ export class FairQueue<T> {
 
   /** A group is kept while it waits, is being served, or has used more than its share. */
   #forgetIdle(group: Group<T>): void {
-    if (group.size > 0 || group.serving > 0) return;
-    if (group.time <= this.#time || this.#entries.size === 0) this.#groups.delete(group.name);
+    if (group.size > 0 || group.begun.length > 0 || group.serving > 0) return;
+    if (group.time <= this.#time || this.#entries.size + this.#begun === 0) this.#groups.delete(group.name);
     if (this.#groups.size === 0) this.#time = 0;
   }
+}
+
+function newGroup<T>(name: string, weight: number): Group<T> {
+  return { name, weight, members: new Map(), byLength: [], begun: [], size: 0, serving: 0, time: 0, mean: null };
 }
 
 function meanOf(before: number | null, newest: number): number {

@@ -4,7 +4,7 @@ export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';
 export { ClientError } from './client-error.ts';
 export type { ClientRequest, ClientResponse, ResponseReceiver, StreamedBody, Tunnel } from './client-request.ts';
-export type { QueueOwner } from './fair-queue.ts';
+export { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 export { type CheckedLines, checkedLines, checkedValue, FieldLines, prepareRead, VALUE } from './field-lines.ts';
 export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';

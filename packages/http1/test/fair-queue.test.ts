@@ -129,6 +129,35 @@ test('what leaves makes room, wherever it stands, and costs its group nothing', 
   expect(queue.next()).toBeNull();
 });
 
+describe('an item whose turn ended before it was done', () => {
+  test('is the next of its group, and other groups have their part in between', () => {
+    const queue = new FairQueue<string>(10);
+    fill(queue, 2, party('a', 1, 'x'));
+    fill(queue, 1, party('a', 1, 'y'));
+    fill(queue, 6, party('b', 2));
+    const served: string[] = [];
+    for (let turn = queue.next(); turn !== null; turn = queue.next()) {
+      served.push(turn.item);
+      const turns = served.filter((item) => item === turn!.item).length;
+      if (turn.item === 'x0' && turns < 3) queue.again(turn, 1);
+      else queue.end(turn, 1);
+    }
+    expect(served.filter((item) => !item.startsWith('b'))).toEqual(['x0', 'x0', 'x0', 'y0', 'x1']);
+    expect(letters(served).replaceAll(/[xy]/g, 'a').slice(0, 9)).toBe('babbabbab');
+  });
+
+  test('stays in a queue without others, takes no place and is never late', () => {
+    const queue = new FairQueue<string>(1);
+    queue.add('a', party('a'), 10);
+    queue.again(queue.next()!, 1);
+    expect(queue.size).toBe(0);
+    expect(queue.takeLate(99)).toBeNull();
+    expect(queue.add('b', party('b'), 10)).toBeNull();
+    expect(queue.add('c', party('a'), 10)).toBe('c');
+    expect(serve(queue, 9).sort()).toEqual(['a', 'b']);
+  });
+});
+
 test('what is late goes, the oldest first, and nothing else', () => {
   const queue = new FairQueue<string>(10);
   queue.add('a', party('a'), 10);

@@ -1,11 +1,58 @@
-const SHARE = 1 / 4;
+import type { QueueOwner } from '@storegate/http1';
+import { LargestFirst } from './largest-first.ts';
 
-/** In bytes. */
+/** The bytes in use that a plan of weight 1 may have for each byte that is not in use: two thirds of all, if alone. */
+const IN_USE = 2;
+
+export interface Evictable {
+  /** Its bytes are released already. */
+  evicted(): void;
+}
+
+/** What one body holds. */
+export interface Holding {
+  readonly member: Member;
+  readonly holder: Evictable | null;
+  bytes: number;
+  state: 'evictable' | 'kept' | 'released';
+  before: Holding | null;
+  after: Holding | null;
+}
+
+interface Group {
+  weight: number;
+  bytes: number;
+  kept: number;
+  readonly members: Map<string, Member>;
+  /** The members that hold something evictable. */
+  readonly evictable: LargestFirst<Member>;
+}
+
+interface Member {
+  readonly name: string;
+  readonly group: Group;
+  bytes: number;
+  kept: number;
+  /** Holdings that are not released. */
+  open: number;
+  place: number;
+  /** The evictable ones are a list: the first has not grown for the longest time. */
+  first: Holding | null;
+  last: Holding | null;
+}
+
+/**
+ * In bytes, shared as the connections of a backend are: by weight among groups, equally among their members. A single
+ * owner may fill it. If it is full, the group with the most bytes for its weight loses what its largest member holds,
+ * unless the newcomer would hold more. What is kept is in use and not evicted, so it always leaves a part free.
+ */
 export class SharedBudget {
   /** A lower value applies to later calls only. */
   most: number;
   #held = 0;
-  readonly #heldBy = new Map<string, number>();
+  #kept = 0;
+  /** They stay: there are as many as plans. */
+  readonly #groups = new Map<string, Group>();
 
   constructor(most: number) {
     this.most = most;
@@ -15,18 +62,135 @@ export class SharedBudget {
     return this.#held;
   }
 
-  take(owner: string, bytes: number): boolean {
-    const own = (this.#heldBy.get(owner) ?? 0) + bytes;
-    if (this.#held + bytes > this.most || own > this.most * SHARE) return false;
+  /** `null`: it is in use from the beginning. */
+  open(owner: QueueOwner, holder: Evictable | null): Holding {
+    const member = memberOf(this.#groupOf(owner), owner.member);
+    member.open++;
+    const state = holder === null ? 'kept' : 'evictable';
+    return { member, holder, bytes: 0, state, before: null, after: null };
+  }
+
+  /** May evict other holdings. */
+  grow(holding: Holding, bytes: number): boolean {
+    if (bytes === 0) return true;
+    const { member, state } = holding;
+    if (state === 'kept' && !this.#mayKeep(member, bytes)) return false;
+    if (this.#held + bytes > this.most && !this.#makeRoom(member, bytes)) return false;
     this.#held += bytes;
-    this.#heldBy.set(owner, own);
+    holding.bytes += bytes;
+    member.bytes += bytes;
+    member.group.bytes += bytes;
+    if (state === 'kept') this.#addKept(member, bytes);
+    else moveToEnd(holding);
     return true;
   }
 
-  release(owner: string, bytes: number): void {
-    const own = (this.#heldBy.get(owner) ?? 0) - bytes;
-    if (own > 0) this.#heldBy.set(owner, own);
-    else this.#heldBy.delete(owner);
-    this.#held -= bytes;
+  /** It is not evicted from now on. Returns false if its owner keeps too much already. */
+  keep(holding: Holding): boolean {
+    const { member, bytes } = holding;
+    if (bytes > 0 && !this.#mayKeep(member, bytes)) return false;
+    this.#addKept(member, bytes);
+    unlink(holding);
+    holding.state = 'kept';
+    return true;
   }
+
+  /** May be repeated. */
+  release(holding: Holding): void {
+    const { member, bytes, state } = holding;
+    if (state === 'released') return;
+    const { group } = member;
+    if (state === 'kept') this.#addKept(member, -bytes);
+    this.#held -= bytes;
+    member.bytes -= bytes;
+    group.bytes -= bytes;
+    unlink(holding);
+    holding.state = 'released';
+    member.open--;
+    if (member.open === 0) group.members.delete(member.name);
+  }
+
+  #makeRoom(member: Member, bytes: number): boolean {
+    while (this.#held + bytes > this.most) {
+      const victim = this.#victimOf(member, bytes);
+      if (victim === null) return false;
+      this.release(victim);
+      victim.holder!.evicted();
+    }
+    return true;
+  }
+
+  /** `null`: nothing evictable belongs to an owner that holds more than `member` would. */
+  #victimOf({ group: own, bytes: before }: Member, bytes: number): Holding | null {
+    let most: Group | null = null;
+    let level = (own.bytes + bytes) / own.weight;
+    for (const group of this.#groups.values()) {
+      if (group === own || group.evictable.first === undefined || group.bytes / group.weight <= level) continue;
+      most = group;
+      level = group.bytes / group.weight;
+    }
+    const { first } = (most ?? own).evictable;
+    if (first === undefined || (most === null && first.bytes <= before + bytes)) return null;
+    return first.first;
+  }
+
+  /** A member keeps at most as much as its group could keep beside it: whatever they do, some remains for others. */
+  #mayKeep({ group, kept }: Member, bytes: number): boolean {
+    const free = this.most - this.#kept - bytes;
+    return kept + bytes + group.kept + bytes <= IN_USE * group.weight * free;
+  }
+
+  #addKept(member: Member, bytes: number): void {
+    this.#kept += bytes;
+    member.kept += bytes;
+    member.group.kept += bytes;
+  }
+
+  #groupOf({ group: name, weight }: QueueOwner): Group {
+    const known = this.#groups.get(name);
+    if (known !== undefined) {
+      known.weight = weight;
+      return known;
+    }
+    const group = { weight, bytes: 0, kept: 0, members: new Map(), evictable: new LargestFirst<Member>() };
+    this.#groups.set(name, group);
+    return group;
+  }
+}
+
+function memberOf(group: Group, name: string): Member {
+  const known = group.members.get(name);
+  if (known !== undefined) return known;
+  const member = { name, group, bytes: 0, kept: 0, open: 0, place: -1, first: null, last: null };
+  group.members.set(name, member);
+  return member;
+}
+
+function moveToEnd(holding: Holding): void {
+  const { member } = holding;
+  if (member.last !== holding) {
+    detach(holding);
+    holding.before = member.last;
+    if (member.last === null) member.first = holding;
+    else member.last.after = holding;
+    member.last = holding;
+  }
+  member.group.evictable.put(member);
+}
+
+function unlink(holding: Holding): void {
+  const { member } = holding;
+  detach(holding);
+  if (member.first === null) member.group.evictable.take(member);
+  else member.group.evictable.put(member);
+}
+
+function detach(holding: Holding): void {
+  const { member, before, after } = holding;
+  if (before !== null) before.after = after;
+  else if (member.first === holding) member.first = after;
+  if (after !== null) after.before = before;
+  else if (member.last === holding) member.last = before;
+  holding.before = null;
+  holding.after = null;
 }

@@ -64,6 +64,7 @@ export interface Client {
   readonly limits: Limits | null;
   /** `null` for unlimited. */
   readonly concurrency: number | null;
+  /** Owns its part of everything shared: the plan by its weight, and in it the account, or without a key the network. */
   readonly party: QueueOwner;
   readonly expiresAt: number | null;
   readonly revoked: boolean;

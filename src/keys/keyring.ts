@@ -216,7 +216,7 @@ export class Keyring {
       subject,
       limits: windows && this.#limitsOf(windows),
       concurrency: concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
-      party: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: subject },
+      party: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: record.account },
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: addressesOf(record, plan),

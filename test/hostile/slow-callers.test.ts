@@ -200,7 +200,7 @@ describe('connections beyond the limit are refused, and those within it continue
 });
 
 describe('half-sent bodies of one key', () => {
-  test('beyond its share of the budget are 503 with Retry-After, and another key is served', async () => {
+  test('beyond the budget are 503 with Retry-After, and another key is served', async () => {
     const small = await Stand.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
     const wires: Wire[] = [];
     try {
@@ -213,7 +213,7 @@ describe('half-sent bodies of one key', () => {
         answer.catch(() => {});
         answers.push(answer);
       }
-      const refused = await Promise.any(answers.slice(2));
+      const refused = await Promise.any(answers);
       expect(refused).toMatchObject({ status: 503, code: 'gateway_busy', headers: { 'retry-after': '1' } });
       isAnError(refused);
       const { secret } = await small.gateway.key();

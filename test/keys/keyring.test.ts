@@ -93,14 +93,14 @@ test('a client is limited as its plan and account define, also after a reload', 
   const keyring = new Keyring(local, PLANS);
   expect(keyring.find('h1')).toMatchObject({
     concurrency: null,
-    party: { group: 'free', weight: 1, member: 'key:key_1' },
+    party: { group: 'free', weight: 1, member: 'acme' },
   });
   const free: Plan = { name: 'free', count: 'account', windows: [window(60, MINUTE)], concurrency: 20, weight: 4 };
   const plans = { ...PLANS, plans: new Map([['free', free]]) };
   keyring.usePlans(plans);
   expect(keyring.find('h1')).toMatchObject({
     concurrency: 20,
-    party: { group: 'free', weight: 4, member: 'account:free:acme' },
+    party: { group: 'free', weight: 4, member: 'acme' },
   });
   keyring.usePlans({ ...plans, concurrencies: new Map([['acme', 200]]) });
   expect(keyring.find('h1')).toMatchObject({ concurrency: 200 });

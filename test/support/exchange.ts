@@ -86,7 +86,7 @@ const CLIENT: Client & { readonly limits: Limits } = {
   subject: 'key:key_1',
   limits: limits([window(60, MINUTE)]),
   concurrency: null,
-  party: { group: 'free', weight: 1, member: 'key:key_1' },
+  party: { group: 'free', weight: 1, member: 'acme' },
   expiresAt: null,
   revoked: false,
   addresses: null,

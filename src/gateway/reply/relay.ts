@@ -1,5 +1,5 @@
 import { type BodySink, BodyStream } from '@storegate/http1';
-import type { SharedBudget } from '../../common/shared-budget.ts';
+import type { Holding, SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Answer } from './answer.ts';
@@ -31,10 +31,9 @@ class RelayedBody implements BodySink {
   readonly #exchange: Exchange;
   readonly #body: BodyStream;
   readonly #budget: SharedBudget;
-  readonly #owner: string;
   readonly #answer: Answer;
   readonly #ahead: Buffer[] = [];
-  #held = 0;
+  #holding: Holding | null = null;
   #blocked = false;
   #paused = false;
   #ended = false;
@@ -46,7 +45,6 @@ class RelayedBody implements BodySink {
     this.#body = body;
     this.#budget = budget;
     this.#answer = answer;
-    this.#owner = exchange.client?.keyId ?? exchange.address;
   }
 
   chunk(bytes: Buffer): boolean {
@@ -60,12 +58,10 @@ class RelayedBody implements BodySink {
       call.whenEnded(() => this.#letGo());
     }
     this.#ahead.push(Buffer.from(bytes));
-    if (this.#budget.take(this.#owner, bytes.length)) {
-      this.#held += bytes.length;
-      return true;
-    }
-    this.#paused = true;
-    return false;
+    // The backend will not send it again, so it is in use.
+    this.#holding ??= this.#budget.open(this.#exchange.client!.party, null);
+    this.#paused = !this.#budget.grow(this.#holding, bytes.length);
+    return !this.#paused;
   }
 
   end(): void {
@@ -93,7 +89,7 @@ class RelayedBody implements BodySink {
 
   #letGo(): void {
     this.#ahead.length = 0;
-    this.#budget.release(this.#owner, this.#held);
-    this.#held = 0;
+    if (this.#holding !== null) this.#budget.release(this.#holding);
+    this.#holding = null;
   }
 }

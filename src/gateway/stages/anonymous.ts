@@ -1,3 +1,4 @@
+import { networkOf } from '../../callers/address.ts';
 import type { AddressSubjects } from '../../callers/address-subjects.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
@@ -29,13 +30,15 @@ export function createAnonymous({ contract, plan, subjects, usagePath }: Anonymo
   return (exchange, { path }) => {
     const isPublic = path !== usagePath && contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
-    return clientWithoutKey(subjects.of(exchange.address), { limits, weight, concurrency });
+    const { address } = exchange;
+    return clientWithoutKey(subjects.of(address), networkOf(address), { limits, weight, concurrency });
   };
 }
 
-/** `subject`: of the client address. */
+/** `subject`: of the client address, which networks may share. */
 export function clientWithoutKey(
   subject: string,
+  network: string,
   { limits, weight, concurrency }: Pick<Client, 'limits' | 'concurrency'> & { readonly weight: number },
 ): Client {
   return {
@@ -45,7 +48,7 @@ export function clientWithoutKey(
     subject,
     limits,
     concurrency,
-    party: { group: PUBLIC_PLAN, weight, member: subject },
+    party: { group: PUBLIC_PLAN, weight, member: network },
     expiresAt: null,
     revoked: false,
     addresses: null,

@@ -58,19 +58,19 @@ export function createContract(settings: ContractSettings): CheckContract {
         refuse([...faults, ...found]);
         return checked({ client, target, route, body });
       };
-      const found = body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.keyId, body, media);
+      const found = body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.party, body, media);
       return found instanceof Promise ? found.then(end) : end(found);
     });
   };
 
-  function bodyOf(exchange: Exchange, { maxBodyBytes }: Route, { keyId }: Admitted): Promise<Buffer | null> {
-    return bodies.read(exchange, maxBodyBytes, keyId);
+  function bodyOf(exchange: Exchange, { maxBodyBytes }: Route, { party }: Admitted): Promise<Buffer | null> {
+    return bodies.read(exchange, maxBodyBytes, party);
   }
 
   function unchecked(exchange: Exchange, request: Omit<CheckedRequest, 'body'>): MaybePromise<Checked> {
     if (!exchange.call.hasBody) return checked({ ...request, body: null });
     const { route, client } = request;
-    const arriving = bodies.begin(exchange, route.maxBodyBytes, client.keyId);
+    const arriving = bodies.begin(exchange, route.maxBodyBytes, client.party);
     return arriving.then((body) => checked({ ...request, body }));
   }
 
@@ -89,7 +89,7 @@ export function createContract(settings: ContractSettings): CheckContract {
       const found =
         body === null || media === null
           ? withoutBody(rule)
-          : await largeChecks.inTurn(exchange, client.keyId, body, media);
+          : await largeChecks.inTurn(exchange, client.party, body, media);
       refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;

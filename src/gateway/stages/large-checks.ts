@@ -1,3 +1,4 @@
+import { FairQueue, type QueueOwner, type Turn } from '@storegate/http1';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
@@ -7,6 +8,8 @@ import { ClientAbort } from '../wire/client-abort.ts';
 const LARGE = 64 * 1024;
 /** Milliseconds, rounded up to whole steps. */
 const TURN = 2;
+/** Milliseconds of turns, after which the event loop is free for as long. A timer is too coarse for each turn. */
+const STINT = 20;
 
 /** Without `steps`, which do what `check` does, it is one step. */
 export interface BodyCheck<T> {
@@ -21,22 +24,23 @@ interface Waiting {
 }
 
 /**
- * One at a time, owners in turn, a few steps in each turn of the event loop. After each, the event loop is free for the
- * same time, so that large bodies use at most half of the process.
+ * One turn at a time: plans by weight, and in a plan one body after another, accounts in turn. After a body or a stint
+ * the event loop is free for the same time, so that large bodies use at most half of the process.
  */
 export class LargeChecks {
-  /** The first owner is next. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new FairQueue<Waiting>(Number.POSITIVE_INFINITY);
   #busy = false;
+  /** Milliseconds of turns since the last pause. */
+  #spent = 0;
 
   /** A large body waits for its owner's turn, and rejects with ClientAbort if the client disconnected. */
-  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer, by: BodyCheck<T>): MaybePromise<T> {
+  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: QueueOwner, body: Buffer, by: BodyCheck<T>): MaybePromise<T> {
     if (body.length < LARGE) return by.check(body);
     return this.run(owner, by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) }, call);
   }
 
   /** Rejects with what a step throws, or with ClientAbort. */
-  run<T>(owner: string, steps: Iterator<void, T, void>, call: Pick<Call, 'left'>): Promise<T> {
+  run<T>(owner: QueueOwner, steps: Iterator<void, T, void>, call: Pick<Call, 'left'>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         dropUnwanted() {
@@ -57,37 +61,34 @@ export class LargeChecks {
           return true;
         },
       };
-      const own = this.#waiting.get(owner);
-      if (own === undefined) this.#waiting.set(owner, [waiting]);
-      else own.push(waiting);
+      this.#waiting.add(waiting, owner, Number.POSITIVE_INFINITY);
       if (!this.#busy) this.#next();
     });
   }
 
   readonly #next = (): void => {
-    const next = this.#take();
-    this.#busy = next !== null;
-    if (next !== null) this.#proceed(next, 0);
+    let turn = this.#waiting.next();
+    while (turn?.item.dropUnwanted()) {
+      this.#waiting.end(turn, null);
+      turn = this.#waiting.next();
+    }
+    this.#busy = turn !== null;
+    if (turn !== null) this.#take(turn);
   };
 
-  /** `before`: milliseconds of earlier turns. */
-  #proceed(next: Waiting, before: number): void {
+  #take(turn: Turn<Waiting>): void {
     const began = performance.now();
-    const over = next.dropUnwanted() || next.proceed();
-    const spent = before + performance.now() - began;
-    if (over) setTimeout(this.#next, spent);
-    else setImmediate(() => this.#proceed(next, spent));
+    const over = turn.item.proceed();
+    const spent = performance.now() - began;
+    if (over) this.#waiting.end(turn, spent);
+    else this.#waiting.again(turn, spent);
+    this.#spent += spent;
+    if (over || this.#spent >= STINT) this.#pause();
+    else setImmediate(this.#next);
   }
 
-  #take(): Waiting | null {
-    for (const [owner, own] of this.#waiting) {
-      this.#waiting.delete(owner);
-      for (let first = own.shift(); first !== undefined; first = own.shift()) {
-        if (first.dropUnwanted()) continue;
-        if (own.length > 0) this.#waiting.set(owner, own);
-        return first;
-      }
-    }
-    return null;
+  #pause(): void {
+    setTimeout(this.#next, this.#spent);
+    this.#spent = 0;
   }
 }

@@ -24,9 +24,9 @@ const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
  */
 export function withPreflights(other: Anonymous | null, usagePath: string | null): Anonymous {
   return (exchange, target) => {
-    if (isPreflight(exchange) && target.path !== usagePath)
-      return clientWithoutKey(`address:${networkOf(exchange.address)}`, CLIENT);
-    return other === null ? null : other(exchange, target);
+    if (!isPreflight(exchange) || target.path === usagePath) return other === null ? null : other(exchange, target);
+    const network = networkOf(exchange.address);
+    return clientWithoutKey(`address:${network}`, network, CLIENT);
   };
 }
 

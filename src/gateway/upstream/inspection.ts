@@ -31,7 +31,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
     const check = () => faultsIn(operation, stored, body);
     const faults =
-      body instanceof BodyStream ? check() : await largeChecks.inTurn(exchange, client.keyId, body, { check });
+      body instanceof BodyStream ? check() : await largeChecks.inTurn(exchange, client.party, body, { check });
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
     exchange.cancel?.();

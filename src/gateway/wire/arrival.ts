@@ -1,6 +1,7 @@
-import type { BodySink, StreamedBody } from '@storegate/http1';
+import type { BodySink, QueueOwner, StreamedBody } from '@storegate/http1';
 import { ByteBuffer } from '@storegate/http1';
-import type { SharedBudget } from '../../common/shared-budget.ts';
+import type { InTurns } from '../../common/in-turns.ts';
+import type { Evictable, Holding, SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Call } from './call.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
@@ -11,19 +12,26 @@ export interface ArrivalParts {
   /** Bytes, after which the body is passed on while it arrives. */
   readonly streamedFrom: number;
   readonly budget: SharedBudget;
-  readonly owner: string;
+  readonly owner: QueueOwner;
+  /** For refusals of evicted bodies: there may be thousands at once. */
+  readonly later: InTurns;
   readonly resolve: (body: Buffer | StreamedBody | null) => void;
   readonly reject: (reason: unknown) => void;
   readonly ended: () => void;
 }
 
-/** A body on its way from the client: gathered, and the rest of a large one passed on. */
-export class Arrival implements BodySink, StreamedBody {
+/**
+ * A body on its way from the client: gathered, and the rest of a large one passed on. While it is gathered, it may be
+ * evicted. Then it is in use: its owner is charged until it was sent to the backend as a stream, or until the response
+ * has ended, because a whole one may be sent again.
+ */
+export class Arrival implements BodySink, StreamedBody, Evictable {
   readonly length: number | null;
   readonly #call: Call;
   readonly #parts: ArrivalParts;
-  #gathered = new ByteBuffer();
-  #held = 0;
+  readonly #holding: Holding;
+  /** `null`: it holds nothing any more. */
+  #gathered: ByteBuffer | null;
   #size = 0;
   /** `null`: the rate is not measured yet. */
   #sizeAtLast: number | null = null;
@@ -31,6 +39,8 @@ export class Arrival implements BodySink, StreamedBody {
   #isPaused = false;
   #isStreamed = false;
   #isEnded = false;
+  /** It was refused, or the response has ended, before it was streamed. */
+  #isOver = false;
   #failure: unknown = null;
   #sink: BodySink | null = null;
 
@@ -38,10 +48,12 @@ export class Arrival implements BodySink, StreamedBody {
     this.#call = call;
     this.#parts = parts;
     this.length = call.framing === 'chunked' ? null : call.framing;
+    this.#gathered = new ByteBuffer(Math.min(this.length ?? parts.most, parts.streamedFrom));
+    this.#holding = parts.budget.open(parts.owner, this);
   }
 
   chunk(bytes: Buffer): boolean {
-    if (this.#failure !== null) return true;
+    if (this.#isOver || this.#failure !== null) return true;
     const { most } = this.#parts;
     this.#size += bytes.length;
     if (this.#size > most) {
@@ -50,12 +62,12 @@ export class Arrival implements BodySink, StreamedBody {
     }
     if (this.#sink !== null) return this.#flow(this.#sink.chunk(bytes));
     if (!this.#gather(bytes)) {
-      // When room returns is unknown; most bodies need a second.
-      this.refuse(new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true }));
+      this.refuse(busy());
       return true;
     }
     if (this.#size <= this.#parts.streamedFrom) return true;
     if (!this.#isStreamed) {
+      if (!this.#isAccepted(true)) return true;
       this.#isStreamed = true;
       this.#parts.resolve(this);
     }
@@ -63,10 +75,11 @@ export class Arrival implements BodySink, StreamedBody {
   }
 
   end(): void {
+    if (this.#isOver) return;
     this.#isEnded = true;
     this.#parts.ended();
-    if (!this.#isStreamed) this.#parts.resolve(this.#gathered.whole);
-    else this.#sink?.end();
+    if (this.#isStreamed) this.#sink?.end();
+    else if (this.#isAccepted(false)) this.#parts.resolve(this.#gathered!.whole);
   }
 
   fail(error: unknown): void {
@@ -80,7 +93,14 @@ export class Arrival implements BodySink, StreamedBody {
     this.#fail(refusal);
   }
 
+  evicted(): void {
+    this.#call.dropBody();
+    this.release();
+    this.#parts.later.add(() => this.#fail(busy()));
+  }
+
   release(): void {
+    this.#isOver = !this.#isStreamed;
     this.#parts.ended();
     this.#empty();
   }
@@ -98,7 +118,7 @@ export class Arrival implements BodySink, StreamedBody {
       sink.fail(this.#failure);
       return;
     }
-    const gathered = this.#gathered.whole;
+    const gathered = this.#gathered?.whole ?? null;
     const more = gathered === null || sink.chunk(gathered);
     this.#empty();
     if (this.#isEnded) sink.end();
@@ -118,25 +138,34 @@ export class Arrival implements BodySink, StreamedBody {
   }
 
   #gather(bytes: Buffer): boolean {
-    const { budget, owner } = this.#parts;
-    this.#gathered.add(bytes);
-    const grown = this.#gathered.capacity - this.#held;
-    if (!budget.take(owner, grown)) return false;
-    this.#held += grown;
-    return true;
+    const gathered = this.#gathered;
+    if (gathered === null) return true;
+    gathered.add(bytes);
+    return this.#parts.budget.grow(this.#holding, gathered.capacity - this.#holding.bytes);
+  }
+
+  /** It is in use from now on, or refused. */
+  #isAccepted(closes: boolean): boolean {
+    if (this.#parts.budget.keep(this.#holding)) return true;
+    this.refuse(busy(closes));
+    return false;
   }
 
   #empty(): void {
-    this.#parts.budget.release(this.#parts.owner, this.#held);
-    this.#held = 0;
-    this.#gathered = new ByteBuffer();
+    this.#parts.budget.release(this.#holding);
+    this.#gathered = null;
   }
 
   #fail(reason: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
-    this.#parts.ended();
+    this.release();
     if (!this.#isStreamed) this.#parts.reject(reason);
     else this.#sink?.fail(reason);
   }
+}
+
+/** When room returns is unknown; most bodies need a second. */
+function busy(close = true): Refusal {
+  return new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close });
 }

@@ -1,5 +1,6 @@
-import type { StreamedBody } from '@storegate/http1';
+import type { QueueOwner, StreamedBody } from '@storegate/http1';
 import { DelayedRun } from '../../common/delayed-run.ts';
+import { InTurns } from '../../common/in-turns.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
@@ -19,12 +20,19 @@ const EVERY = 5_000;
 /** Bytes. A smaller body is read whole before a backend is asked. */
 const STREAMED_FROM = 1024 ** 2;
 
+interface Reading {
+  readonly most: number;
+  readonly owner: QueueOwner;
+  readonly streamedFrom: number;
+}
+
 /** A client that sends many bodies, or sends slowly, takes nothing from others. */
 export class Bodies {
   readonly #every: number;
   #minRate: number;
   readonly #budget: SharedBudget;
   readonly #arriving = new Set<Arrival>();
+  readonly #later = new InTurns();
   readonly #next: DelayedRun;
 
   constructor({ budget, minRate, every = EVERY }: BodiesSettings) {
@@ -48,15 +56,19 @@ export class Bodies {
   }
 
   /**
-   * `owner`: the id of its key. 100 Continue is sent only after the key and the declared length were accepted (RFC 9110
-   * section 10.1.1). Rejects with a Refusal or ClientAbort.
+   * 100 Continue is sent only after the key and the declared length were accepted (RFC 9110 section 10.1.1). Rejects with
+   * a Refusal or ClientAbort.
    */
-  read(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | null> {
+  read(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: QueueOwner): Promise<Buffer | null> {
     return this.#take(exchange, { most, owner, streamedFrom: most }) as Promise<Buffer | null>;
   }
 
   /** For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`. */
-  begin(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | StreamedBody | null> {
+  begin(
+    exchange: Pick<Exchange, 'call' | 'head'>,
+    most: number,
+    owner: QueueOwner,
+  ): Promise<Buffer | StreamedBody | null> {
     return this.#take(exchange, { most, owner, streamedFrom: STREAMED_FROM });
   }
 
@@ -66,7 +78,7 @@ export class Bodies {
 
   async #take(
     { call, head }: Pick<Exchange, 'call' | 'head'>,
-    { most, owner, streamedFrom }: { readonly most: number; readonly owner: string; readonly streamedFrom: number },
+    { most, owner, streamedFrom }: Reading,
   ): Promise<Buffer | StreamedBody | null> {
     if (!call.hasBody) return null;
     if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
@@ -76,8 +88,9 @@ export class Bodies {
       const arrival = new Arrival(call, {
         most,
         streamedFrom,
-        budget: this.#budget,
         owner,
+        budget: this.#budget,
+        later: this.#later,
         resolve,
         reject,
         ended: () => this.#arriving.delete(arrival),

@@ -4,6 +4,7 @@ import { SharedBudget } from '../../../src/common/shared-budget.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Answer } from '../../../src/gateway/reply/answer.ts';
 import { createRelay } from '../../../src/gateway/reply/relay.ts';
+import { foundClient } from '../../support/exchange.ts';
 import { lines } from '../../support/lines.ts';
 
 test('what is read ahead of a slow client stays as it came, though its buffer is used again', () => {
@@ -25,7 +26,7 @@ test('what is read ahead of a slow client stays as it came, though its buffer is
     readAhead: new SharedBudget(100),
   });
   const body = new BodyStream({ pause: () => {}, resume: () => {} });
-  relay({ call, client: null, address: '192.0.2.1' } as unknown as Exchange, {
+  relay({ call, client: foundClient() } as unknown as Exchange, {
     ...{ status: 200, reason: '', headers: [], body },
   });
   const buffer = Buffer.from('one');

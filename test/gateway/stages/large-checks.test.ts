@@ -1,19 +1,62 @@
 import { describe, expect, test } from '@jest/globals';
+import type { QueueOwner } from '@storegate/http1';
 import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { standStill } from '../../support/stand-still.ts';
 
-const inOneStep = <T>(checks: LargeChecks, owner: string, work: () => T, left = false) =>
-  checks.run(owner, { next: () => ({ done: true, value: work() }) }, { left });
+const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({ group, weight, member });
+
+const inOneStep = <T>(checks: LargeChecks, member: string, work: () => T, left = false) =>
+  checks.run(owner(member), { next: () => ({ done: true, value: work() }) }, { left });
 
 describe('checks of large bodies', () => {
-  test('run one at a time, keys in turns, each key in its order', async () => {
+  test('run one at a time, accounts in turns, each account in its order', async () => {
     const checks = new LargeChecks();
     const done: string[] = [];
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
     await Promise.all(names.map((name) => inOneStep(checks, name[0]!, () => done.push(name))));
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+  });
+
+  test('share by weight among plans, however many accounts a plan has, and those of a plan are checked one after another', async () => {
+    const checks = new LargeChecks();
+    const turns: string[] = [];
+    function* steps(name: string): Generator<void, void, void> {
+      for (let step = 0; step < 8; step++) {
+        turns.push(name);
+        standStill(2);
+        yield;
+      }
+    }
+    const free = ['f1', 'f2', 'f3'].map((name) => checks.run(owner(name), steps(name), { left: false }));
+    const paid = checks.run(owner('p1', 'business', 8), steps('p1'), { left: false });
+    await paid;
+    const before = turns.join(' ');
+    await Promise.all(free);
+    expect(before.replaceAll('f1', '').trim().split(/ +/)).toEqual(new Array(8).fill('p1'));
+    expect(before.split(' ').filter((name) => name === 'f1').length).toBeLessThan(6);
+    expect(turns.filter((name) => name.startsWith('f'))).toEqual(
+      ['f1', 'f2', 'f3'].flatMap((name) => new Array(8).fill(name)),
+    );
+  });
+
+  test('that have begun end with their client, and the next of their plan follows', async () => {
+    const checks = new LargeChecks();
+    const call = { left: false };
+    function* endless(): Generator<void, void, void> {
+      for (;;) {
+        standStill(3);
+        call.left = true;
+        yield;
+      }
+    }
+    const left = checks.run(owner('a'), endless(), call);
+    const many = Array.from({ length: 2_000 }, () => inOneStep(checks, 'b', () => 'checked', true));
+    const next = inOneStep(checks, 'c', () => 'fits');
+    const results = await Promise.allSettled([left, ...many]);
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(await next).toBe('fits');
   });
 
   test('yield to the event loop for as long as they took', async () => {
@@ -56,7 +99,7 @@ describe('checks of large bodies', () => {
   test('begin with bodies of 64 KiB', () => {
     const checks = new LargeChecks();
     const by = { check: (body: Buffer) => body.length };
-    const check = (bytes: number) => checks.inTurn(exchangeOf(), 'a', Buffer.alloc(bytes), by);
+    const check = (bytes: number) => checks.inTurn(exchangeOf(), owner('a'), Buffer.alloc(bytes), by);
     expect([64 * 1024 - 1, 64 * 1024].map(check)).toEqual([64 * 1024 - 1, expect.any(Promise)]);
   });
 
@@ -71,7 +114,7 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    await Promise.all(['a', 'b'].map((name) => checks.run('key', steps(name), { left: false })));
+    await Promise.all(['a', 'b'].map((name) => checks.run(owner('key'), steps(name), { left: false })));
     expect(done.filter((one) => one !== 'others')).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
     const adjacent = done.filter((one, i) => one !== 'others' && /[123]/.test(done[i + 1] ?? ''));
     expect(adjacent).toEqual([]);
@@ -92,7 +135,7 @@ describe('checks of large bodies', () => {
         return steps >= 2;
       },
     };
-    await expect(checks.run('a', endless(), call)).rejects.toBeInstanceOf(ClientAbort);
+    await expect(checks.run(owner('a'), endless(), call)).rejects.toBeInstanceOf(ClientAbort);
     expect(await inOneStep(checks, 'a', () => 'fits')).toBe('fits');
   });
 });

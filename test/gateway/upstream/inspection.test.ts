@@ -27,7 +27,11 @@ test('large responses are checked in turn with other large bodies', async () => 
     inspect(exchangeOf(), checked, { status: 200, reason: '', headers: [], body: Buffer.alloc(bytes) });
 
   const request = (name: string) =>
-    largeChecks.run('another key', { next: () => ({ done: true, value: done.push(name) }) }, { left: false });
+    largeChecks.run(
+      { group: 'free', weight: 1, member: 'another account' },
+      { next: () => ({ done: true, value: done.push(name) }) },
+      { left: false },
+    );
   const all = [request('request 1'), request('request 2'), inspected(100_000), inspected(10)];
   await Promise.all(all);
   expect(done).toEqual(['request 1', 'response of 10', 'request 2', 'response of 100000']);

@@ -15,10 +15,10 @@ function open({ budget = 8 * MOST, minRate = 0, every = 5_000 } = {}): Bodies {
   return bodies;
 }
 
-function begun(owner = 'key_1') {
+function begun(member = 'acme', group = 'free', weight = 1) {
   const { call } = looseCall('POST', { 'Transfer-Encoding': 'chunked' });
   const { head } = exchangeOf('POST', {}, { call });
-  const read = bodies.read({ call, head }, MOST, owner);
+  const read = bodies.read({ call, head }, MOST, { group, weight, member });
   read.catch(() => {});
   return {
     read,
@@ -68,42 +68,104 @@ describe('a body', () => {
 });
 
 describe('all bodies together', () => {
-  test('of one key may use a quarter of the budget: further ones are asked to retry, and other keys are not affected', async () => {
+  const busy = { code: 'gateway_busy', status: 503, headers: ['Retry-After', '1'] };
+
+  test('never exceed the budget: the next body of the only account is asked to retry', async () => {
     open();
-    const first = [begun(), begun()];
-    for (const { send } of first) send(MOST);
-    await held(2 * MOST);
-    const third = begun();
-    third.send(1);
-    await expect(third.read).rejects.toMatchObject({
-      code: 'gateway_busy',
-      status: 503,
-      headers: ['Retry-After', '1'],
-    });
-    const other = begun('key_2');
-    other.send(MOST);
-    other.end();
-    expect((await other.read)?.length).toBe(MOST);
-    first[0]!.answered();
-    const again = begun();
-    again.send(10);
-    again.end();
-    expect((await again.read)?.length).toBe(10);
+    const all = Array.from({ length: 8 }, () => begun());
+    for (const { send } of all) send(MOST);
+    expect(bodies.held).toBe(8 * MOST);
+    const next = begun();
+    next.send(1);
+    await expect(next.read).rejects.toMatchObject({ ...busy, close: true });
+    expect(bodies.held).toBe(8 * MOST);
+    for (const { answered } of [...all, next]) answered();
+    expect(bodies.held).toBe(0);
   });
 
-  test('never exceed the budget, however many keys send them', async () => {
+  test('give way to an account that holds less: the body that has stood still for the longest time is asked to retry', async () => {
     open();
-    const all = Array.from({ length: 20 }, (_, i) => begun(`key_${i}`));
-    for (const { send } of all) send(MOST);
-    await held(8 * MOST);
-    const refused = await Promise.allSettled(
-      all.slice(8).map(({ read, end }) => {
-        end();
-        return read;
-      }),
-    );
-    expect(refused.map(({ status }) => status)).toEqual(new Array(12).fill('rejected'));
-    for (const { answered } of all) answered();
+    const all = Array.from({ length: 8 }, () => begun());
+    for (const { send } of all) send(MOST - 1);
+    for (const [i, { send }] of all.entries()) if (i !== 3) send(1);
+    const other = begun('other');
+    other.send(MOST);
+    await expect(all[3]!.read).rejects.toMatchObject({ ...busy, close: true });
+    other.end();
+    expect((await other.read)?.length).toBe(MOST);
+    all[0]!.end();
+    expect((await all[0]!.read)?.length).toBe(MOST);
+  });
+
+  test('share by weight, however many accounts a plan has', async () => {
+    open();
+    const free = Array.from({ length: 80 }, (_, i) => begun(`${i}`));
+    for (const { send } of free) send(100);
+    const paid = Array.from({ length: 4 }, () => begun('paid', 'business', 8));
+    for (const { send, end } of paid) {
+      send(MOST);
+      end();
+    }
+    for (const { read } of paid) expect((await read)?.length).toBe(MOST);
+    expect(bodies.held).toBe(8 * MOST);
+  });
+
+  test('that are whole are in use: no other evicts them, and they leave room for others', async () => {
+    open();
+    const whole = Array.from({ length: 8 }, (_, i) => begun(`${i}`));
+    for (const { send, end } of whole) {
+      send(MOST);
+      end();
+    }
+    const results = await Promise.allSettled(whole.map(({ read }) => read));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(results.at(-1)).toMatchObject({ reason: { ...busy, close: false } });
+    expect(bodies.held).toBe(5 * MOST);
+    const paid = begun('paid', 'business', 8);
+    paid.send(MOST);
+    paid.end();
+    expect((await paid.read)?.length).toBe(MOST);
+    whole[0]!.answered();
+    expect(bodies.held).toBe(5 * MOST);
+  });
+
+  test('evicted in a crowd are refused a few in each turn of the event loop, and their memory is free at once', async () => {
+    open();
+    const crowd = Array.from({ length: 800 }, (_, i) => begun(`${i}`));
+    for (const { send } of crowd) send(10);
+    let refused = 0;
+    for (const { read } of crowd) read.catch(() => refused++);
+    const paid = begun('paid', 'business', 8);
+    paid.send(MOST);
+    paid.end();
+    expect(bodies.held).toBe(8 * MOST);
+    expect((await paid.read)?.length).toBe(MOST);
+    const seen: number[] = [];
+    while (refused < 100) {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push(refused);
+    }
+    expect(seen.slice(0, 3)).toEqual([32, 64, 96]);
+  });
+
+  test('hold no more than their declared length', () => {
+    open();
+    const { call } = looseCall('POST', { 'Content-Length': '300' });
+    const read = bodies.read(exchangeOf('POST', {}, { call }), MOST, { group: 'free', weight: 1, member: 'acme' });
+    read.catch(() => {});
+    for (let i = 0; i < 3; i++) call.takeBody(Buffer.alloc(100, 'x'));
+    expect(bodies.held).toBe(300);
+    call.finish(true);
+    expect(bodies.held).toBe(0);
+  });
+
+  test('hold nothing after their response has ended, though more bytes arrive', () => {
+    open();
+    const { send, end, answered } = begun();
+    send(10);
+    answered();
+    send(10);
+    end();
     expect(bodies.held).toBe(0);
   });
 });

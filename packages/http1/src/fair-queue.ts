@@ -17,7 +17,7 @@ interface Group<T> {
   weight: number;
   readonly members: Map<string, Member<T>>;
   readonly byLength: Member<T>[][];
-  /** Items that go on at the next turn of the group. */
+  /** Items that continue at the next turn of the group. */
   readonly begun: T[];
   size: number;
   serving: number;

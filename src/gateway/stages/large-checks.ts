@@ -33,10 +33,14 @@ export class LargeChecks {
   /** Milliseconds of turns since the last pause. */
   #spent = 0;
 
-  /** A large body waits for its owner's turn, and rejects with ClientAbort if the client disconnected. */
+  /**
+   * A large body, and a smaller one after its first turn, waits for its owner's turn. Rejects with ClientAbort if the
+   * client disconnected.
+   */
   inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: QueueOwner, body: Buffer, by: BodyCheck<T>): MaybePromise<T> {
-    if (body.length < LARGE) return by.check(body);
-    return this.run(owner, by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) }, call);
+    const steps = by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) };
+    const first = body.length < LARGE ? turnOf(steps) : null;
+    return first?.done ? first.value : this.run(owner, steps, call);
   }
 
   /** Rejects with what a step throws, or with ClientAbort. */
@@ -49,10 +53,8 @@ export class LargeChecks {
           return true;
         },
         proceed() {
-          const end = performance.now() + TURN;
           try {
-            let step = steps.next();
-            while (!step.done && performance.now() < end) step = steps.next();
+            const step = turnOf(steps);
             if (!step.done) return false;
             resolve(step.value);
           } catch (error) {
@@ -90,5 +92,13 @@ export class LargeChecks {
   #pause(): void {
     setTimeout(this.#next, this.#spent);
     this.#spent = 0;
+  }
+}
+
+function turnOf<T>(steps: Iterator<void, T, void>): IteratorResult<void, T> {
+  const end = performance.now() + TURN;
+  for (;;) {
+    const step = steps.next();
+    if (step.done || performance.now() >= end) return step;
   }
 }

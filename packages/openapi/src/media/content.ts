@@ -1,12 +1,12 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
-import { type Fault, faultsFrom, NONE, type ValueFault } from '../faults.ts';
+import { type Fault, faultBelow, NONE } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { readingOf, readJsonInSteps } from '../json.ts';
-import type { Reading } from '../parameters/reading.ts';
+import { inOwnContext } from '../own-context.ts';
 import { noteUnread } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
-import type { Check, Schemas } from '../schema/schemas.ts';
+import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
+import { atOnce } from '../slices.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
 import { type CheckBody, createReader, type Syntax, syntaxOf } from './reading.ts';
@@ -18,8 +18,8 @@ export interface MediaRule {
   readonly type: string;
   /** `bytes` is not empty. */
   check(bytes: Uint8Array): readonly Fault[];
-  /** `check` in steps, which only JSON has; the longest is the check of the schema. */
-  steps?(bytes: Uint8Array): Steps;
+  /** `check` in steps of about a millisecond. Others may be checked between them. */
+  steps(bytes: Uint8Array): Steps;
 }
 
 type Steps = Generator<void, readonly Fault[], void>;
@@ -139,7 +139,8 @@ function noteOpen(content: Json, type: string, range: MediaType, findings: Findi
 
 const pass =
   (type: string): RuleFor =>
-  () => ({ type, check: () => NONE });
+  () =>
+    ruleOf(type, FREE.steps);
 
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
@@ -165,32 +166,38 @@ function ruleFor(
   const { document } = schemas;
   const media = document.object(content[type]) ?? {};
   const schema = isObject(media.schema) ? media.schema : null;
-  const check = schema ? schemas.check(schema, direction) : () => NONE;
+  const check = schema ? schemas.check(schema, direction) : FREE;
   if (schema && UNTYPED.has(syntax)) noteUnread(document, schema);
   const checkBody = checkOf(schemas, media, schema, syntax, check);
   if (typeof checkBody === 'string') return checkBody;
-  return (contentType) => ({
-    type,
-    check: (bytes) => inBody((body) => checkBody(body, contentType), bytes),
-    ...(syntax === 'json' && { steps: (bytes) => jsonSteps(bytes, document.reading.maxDepth, check) }),
-  });
+  return (contentType) => ruleOf(type, (bytes) => checkBody(bytes, contentType));
+}
+
+function ruleOf(type: string, check: (bytes: Uint8Array) => ReturnType<CheckBody>): MediaRule {
+  const steps = (bytes: Uint8Array) => inOwnContext(inBody(check(bytes)));
+  return { type, check: (bytes) => atOnce(steps(bytes)), steps };
 }
 
 function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syntax, check: Check): CheckBody | string {
   if (syntax === 'form') return createFormCheck(schemas.document, media, check);
   if (syntax === 'multipart') return createMultipartCheck(schemas, media, check);
   const read = createReader(schemas.document, schema, syntax);
-  return typeof read === 'string' ? read : (bytes) => checkReading(read(bytes), check);
+  if (typeof read === 'string') return read;
+  return function* checkReading(bytes) {
+    const reading = yield* read(bytes);
+    return yield* check.steps(reading.value, reading);
+  };
 }
 
-const checkReading = (reading: Reading, check: Check): readonly ValueFault[] => check(reading.value, reading);
-
-function* jsonSteps(bytes: Uint8Array, maxDepth: number | undefined, check: Check): Steps {
-  const result = yield* readJsonInSteps(bytes, maxDepth);
-  return inBody((read) => checkReading(readingOf(read, true), check), result);
-}
-
-function inBody<T>(check: (body: T) => readonly ValueFault[], body: T): readonly Fault[] {
-  const faults = faultsFrom(check, body);
+function* inBody(steps: ReturnType<CheckBody>): Steps {
+  const faults = yield* faultsIn(steps);
   return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
+}
+
+function* faultsIn(steps: ReturnType<CheckBody>): ReturnType<CheckBody> {
+  try {
+    return yield* steps;
+  } catch (thrown) {
+    return [faultBelow('', thrown)];
+  }
 }

@@ -27,7 +27,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   const others = rest(shape);
   const collect = createCollector([...fields, others]);
 
-  return function checkForm(bytes) {
+  return function* checkForm(bytes) {
     const undecodable: ValueFault[] = [];
     const sent = collect(textOf(bytes), 'form', () => {
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
@@ -42,7 +42,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
         faults.push(faultBelow('', thrown));
       }
     }
-    return faults.length > 0 ? faults : check(value);
+    return faults.length > 0 ? faults : yield* check.steps(value);
   };
 }
 

@@ -2,18 +2,18 @@ import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { refuse, type ValueFault } from '../faults.ts';
-import { readingOf, readJson } from '../json.ts';
+import { readingOf, readJsonInSteps } from '../json.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { PRIMITIVES, partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
 
-/** @throws Unreadable */
-export type ReadBytes = (bytes: Uint8Array) => Reading;
+/** In steps. @throws Unreadable */
+export type ReadBytes = (bytes: Uint8Array) => Generator<void, Reading, void>;
 
-/** @throws Unreadable */
-export type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+/** In steps. @throws Unreadable */
+export type CheckBody = (bytes: Uint8Array, contentType: string) => Generator<void, readonly ValueFault[], void>;
 
 /** Unknown media types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';
@@ -32,8 +32,19 @@ export function createReader(
   schema: Json | null,
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
 ): ReadBytes | string {
-  if (syntax === 'json') return (bytes) => readingOf(readJson(bytes, document.reading.maxDepth), true);
+  if (syntax === 'json') return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
   if (syntax === 'xml') return createXmlReader(document, schema);
+  const read = createTextReader(document, schema, syntax);
+  if (typeof read === 'string') return read;
+  // biome-ignore lint/correctness/useYield: it is a single step.
+  return function* readAtOnce(bytes) {
+    return read(bytes);
+  };
+}
+
+type ReadAtOnce = (bytes: Uint8Array) => Reading;
+
+function createTextReader(document: Document, schema: Json | null, syntax: 'text' | 'bytes'): ReadAtOnce | string {
   const shape = shapeOf(document, schema ?? {});
   if (shape.binary) return readBinary;
   const textual = !shape.types?.isDisjointFrom(PRIMITIVES);
@@ -45,10 +56,14 @@ export function createReader(
   return open ? readBinary : readLatin1;
 }
 
-const readBinary: ReadBytes = (bytes) => ({ value: new Binary(bytes) });
+function* readJsonBytes(bytes: Uint8Array, maxDepth: number | undefined): ReturnType<ReadBytes> {
+  return readingOf(yield* readJsonInSteps(bytes, maxDepth), true);
+}
+
+const readBinary: ReadAtOnce = (bytes) => ({ value: new Binary(bytes) });
 
 /** One character per byte, so that lengths count bytes. */
-const readLatin1: ReadBytes = (bytes) => ({ value: Buffer.from(bytes).toString('latin1') });
+const readLatin1: ReadAtOnce = (bytes) => ({ value: Buffer.from(bytes).toString('latin1') });
 
 /** Some readers keep a byte order mark as text and others drop it. */
 function readText(bytes: Uint8Array, shape: Shape): Reading {

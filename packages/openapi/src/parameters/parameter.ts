@@ -2,7 +2,7 @@ import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
-import type { Check, Schemas } from '../schema/schemas.ts';
+import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { type Encoding, read, readDocument } from './reading.ts';
 import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
@@ -85,7 +85,7 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   const json = parsed !== null && isJson(parsed);
   if (!json) findings.note(node, 'content', `${type} in a parameter is not checked`);
   const encoding = encodingOf(known.in, false);
-  const checkValue: Check = json && isObject(schema) ? schemas.check(schema, 'request') : () => NONE;
+  const checkValue: Check = json && isObject(schema) ? schemas.check(schema, 'request') : FREE;
   const check = (pieces: Pieces) => {
     if (!json) return NONE;
     const document = readDocument(pieces, encoding, reading.maxDepth);

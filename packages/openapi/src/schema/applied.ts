@@ -12,12 +12,13 @@ import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
-import { Evaluations, keysOf } from './evaluated.ts';
+import { Evaluations, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
+import { judge, loop, namesIn } from './pauses.ts';
 import { placeOf, type Unit, type Units } from './unit.ts';
 
-type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
+type JudgeAll = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
 export interface ContainedCount {
   readonly schema: Translated;
@@ -41,8 +42,7 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
         const { schema } = cxt as { schema: string | Part };
         const unit = units.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
         const validate = _`${constant(cxt, unit)}.validate`;
-        const place = _`{instancePath: ${pathOf(cxt)}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
-        const call = _`${validate}(${data}, ${place})`;
+        const call = _`${constant(cxt, judge)}(${constant(cxt, unit)}, ${data}, ${placeIn(cxt)})`;
         const fits = it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
         failUnless(cxt, fits, _`${validate}.errors`);
       },
@@ -57,7 +57,10 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
 
 const instancePath = new Name('instancePath');
 
-const pathOf = ({ it }: KeywordCxt): Code => str`${instancePath}${it.errorPath}`;
+export const pathOf = ({ it }: KeywordCxt): Code => str`${instancePath}${it.errorPath}`;
+
+export const placeIn = (cxt: KeywordCxt): Code =>
+  _`{instancePath: ${pathOf(cxt)}, parentData: ${cxt.it.parentData}, parentDataProperty: ${cxt.it.parentDataProperty}}`;
 
 function failUnless(cxt: KeywordCxt, fits: Code, errors: Code): void {
   const { gen } = cxt;
@@ -78,7 +81,7 @@ const startOfFaults: CodeKeywordDefinition = {
   },
 };
 
-function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDefinition {
+function judged<T>(keyword: string, create: (schema: T) => JudgeAll): CodeKeywordDefinition {
   return {
     keyword,
     post: true,
@@ -86,7 +89,7 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
       const { data, gen, it } = cxt;
       const judge = create(cxt.schema as T);
       const isApart = it.compositeRule || keyword === 'holds';
-      const called: Judge = isApart ? (value, path) => apart(() => judge(value, path)) : judge;
+      const called: JudgeAll = isApart ? (value, path) => apart(() => judge(value, path)) : judge;
       // Only reported if the schema has no other fault: a value that does not match is not evaluated either.
       const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
@@ -96,49 +99,81 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
   };
 }
 
-const error = (keyword: string, path: string, params: ErrorObject['params']): ErrorObject => ({
+export const error = (keyword: string, path: string, params: ErrorObject['params']): ErrorObject => ({
   keyword,
   instancePath: path,
   schemaPath: '',
   params,
 });
 
-function judgeNames(unit: Unit): Judge {
+function judgeNames(unit: Unit): JudgeAll {
+  const site = {};
   return (value, path) => {
     if (!isObject(value)) return null;
-    const bad = Object.keys(value).filter((name) => !unit.validate(name));
+    const names = namesIn(value);
+    const { bad } = loop(
+      site,
+      value,
+      () => ({ next: 0, bad: [] as string[] }),
+      names.length,
+      (i, { bad }) => {
+        if (!judge(unit, names[i]!)) bad.push(names[i]!);
+        return bad.length <= MAX_FAULTS;
+      },
+    );
     if (bad.length === 0) return null;
-    return bad.slice(0, MAX_FAULTS + 1).map((name) => error('propertyNames', `${path}/${escapeToken(name)}`, {}));
+    return bad.map((name) => error('propertyNames', `${path}/${escapeToken(name)}`, {}));
   };
 }
 
-function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
+function judgeHeld({ least, most }: ContainedCount, unit: Unit): JudgeAll {
   const enough = most === null ? (least ?? 1) : most + 1;
+  const site = {};
   return (value, path) => {
     if (!Array.isArray(value)) return null;
-    let count = 0;
-    for (let i = 0; i < value.length && count < enough; i++)
-      if (unit.validate(value[i], placeOf(value, i, path))) count++;
+    const { count } = loop(
+      site,
+      value,
+      () => ({ next: 0, count: 0 }),
+      enough === 0 ? 0 : value.length,
+      (i, state) => {
+        if (judge(unit, value[i], placeOf(value, i, path))) state.count++;
+        return state.count < enough;
+      },
+    );
     if (least === null && count === 0) return [error('contains', path, {})];
     if (least !== null && count < least) return [error('minContains', path, { limit: least })];
     return most !== null && count > most ? [error('maxContains', path, { limit: most })] : null;
   };
 }
 
-function judgeLeft({ of, schema }: Left[0], units: Units, evaluations: Evaluations, kind: 'object' | 'array'): Judge {
+function judgeLeft(
+  { of, schema }: Left[0],
+  units: Units,
+  evaluations: Evaluations,
+  kind: 'object' | 'array',
+): JudgeAll {
   const evaluate = evaluations.of(of);
   const unit = units.unit(schema);
+  const site = {};
   return (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array')) return null;
-    const evaluated = new Set<string | number>();
-    apart(() => evaluate(value, { path, keys: evaluated }));
-    const errors: ErrorObject[] = [];
-    for (const key of keysOf(value)) {
-      if (evaluated.has(key)) continue;
-      if (unit.validate((value as Record<string, unknown>)[key], placeOf(value, key, path))) continue;
-      errors.push(...(unit.validate.errors ?? []));
-      if (errors.length > MAX_FAULTS) break;
-    }
+    const evaluated = evaluatedIn(evaluate, value);
+    apart(() => evaluate(value, { path, ...evaluated }));
+    const { names, keys } = evaluated;
+    const { errors } = loop(
+      site,
+      value,
+      () => ({ next: 0, errors: [] as ErrorObject[] }),
+      keys.length,
+      (i, { errors }) => {
+        if (keys[i] === 1) return true;
+        const key = names?.[i] ?? i;
+        if (judge(unit, (value as Record<string, unknown>)[key], placeOf(value, key, path))) return true;
+        errors.push(...(unit.validate.errors ?? []));
+        return errors.length <= MAX_FAULTS;
+      },
+    );
     return errors.length === 0 ? null : errors;
   };
 }

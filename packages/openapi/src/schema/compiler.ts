@@ -2,14 +2,19 @@ import type { Ajv } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { compilePattern } from '../patterns/pattern.ts';
-import { applied, type Part } from './applied.ts';
+import { anyOf, arranged, unions } from './alternatives.ts';
+import { applied } from './applied.ts';
+import { cut, withFirstLook } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { KEYWORDS } from './keywords.ts';
-import { INCOMPLETE, once } from './memory.ts';
+import { LOOPS, weightOf } from './loops.ts';
+import { INCOMPLETE, memory, once } from './memory.ts';
+import { work } from './run.ts';
 import type { Unit, Validator } from './unit.ts';
 
 interface OwnUnit {
   validate: Validator;
+  weight: number;
   schema: (() => Translated) | null;
   readonly refers: Set<OwnUnit>;
   complete: boolean;
@@ -32,8 +37,6 @@ const RENEWED_AFTER = 100;
  * for large documents.
  */
 export class Compiler {
-  /** At zero, a call that would compile throws INCOMPLETE. */
-  allowance = Number.POSITIVE_INFINITY;
   readonly find: (name: string) => Translated;
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #inside = new WeakMap<Translated, OwnUnit>();
@@ -82,9 +85,12 @@ export class Compiler {
       schema,
       refers: new Set(),
       complete: false,
+      weight: 0,
       validate: (value, context) => {
-        if (this.allowance-- <= 0) throw INCOMPLETE;
+        if (this.#thorough && memory.allowance-- <= 0) throw INCOMPLETE;
         this.#compile(unit, schema());
+        // To compile takes as long as a step.
+        work.run?.pause(null);
         return unit.validate(value, context);
       },
     };
@@ -93,11 +99,12 @@ export class Compiler {
 
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
-    const whole = cut(this.#thorough ? schema : withFirstLook(schema, this.find));
+    const whole = cut(arranged(this.#thorough ? schema : withFirstLook(schema, this.find), this.find));
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
     unit.validate = once(schema, compiled);
+    unit.weight = weightOf(whole);
     unit.schema = null;
     this.#compiling = null;
   }
@@ -118,79 +125,12 @@ export class Compiler {
       code: { optimize: true, regExp },
     });
     // Before `endOfFaults`, which counts their errors.
-    for (const keyword of applied(this)) ajv.addKeyword(keyword);
+    for (const keyword of [...unions(this), ...applied(this)]) ajv.addKeyword(keyword);
     for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
+    for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {
+      const rule = ajv.RULES.all[keyword];
+      if (typeof rule === 'object') Object.assign(rule.definition, { code });
+    }
     return ajv;
   }
-}
-
-const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
-const FIRST = ['type', 'kinds', 'required'] as const;
-
-/** Repeats types and required members of named alternatives: most fail, and a look costs less than a call. */
-function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {
-  const result = mapInside(schema, (part) => withFirstLook(part, find));
-  for (const list of ALTERNATIVES) {
-    if (list in result) result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
-  }
-  return result;
-}
-
-function lookedAt(alternative: Translated, find: (name: string) => Translated): Translated {
-  const { refers } = alternative;
-  if (typeof refers !== 'string') return alternative;
-  const definition = find(refers);
-  const first = FIRST.filter((keyword) => keyword in definition).map((keyword) => [keyword, definition[keyword]]);
-  return { ...Object.fromEntries(first), ...alternative };
-}
-
-/** In one go, including inner schemas, which takes about a millisecond. */
-const LARGE = 40;
-/** A reference to a smaller schema would cost as much. */
-const SMALL = 5;
-
-const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'] as const;
-const LISTS = ['allOf', 'oneOf', 'anyOf', 'prefixItems'] as const;
-const MAPS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
-
-interface Cut {
-  schema: Translated;
-  readonly size: number;
-}
-
-/** A schema is compiled in one go, and must not block the event loop for long. */
-const cut = (schema: Translated): Translated => cutUp(schema).schema;
-
-function cutUp(schema: Translated): Cut {
-  const inner = new Map<Translated, Cut>();
-  mapInside(schema, (part) => {
-    inner.set(part, cutUp(part));
-    return part;
-  });
-  let size = Object.keys(schema).length;
-  for (const part of inner.values()) size += part.size;
-  const largest = [...inner.values()].sort((a, b) => b.size - a.size);
-  for (const part of largest) {
-    if (size <= LARGE || part.size < SMALL) break;
-    size -= part.size - 1;
-    part.schema = reference(part.schema);
-  }
-  return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
-}
-
-/** A check of many values counts the faults of all of them, so `endOfFaults` stays with the reference. */
-function reference({ endOfFaults, ...part }: Translated): Translated {
-  return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
-}
-
-function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
-  const result = { ...schema };
-  for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
-  for (const key of LISTS) if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
-  for (const key of MAPS) {
-    if (!(key in schema)) continue;
-    const members = Object.entries(schema[key] as Record<string, Translated>);
-    result[key] = Object.fromEntries(members.map(([name, member]) => [name, change(member)]));
-  }
-  return result;
 }

@@ -1,18 +1,30 @@
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
+import { judge, loop, namesIn } from './pauses.ts';
+import { work } from './run.ts';
 import { type Place, placeOf, type Units } from './unit.ts';
 
 export interface Evaluated {
   readonly path: string;
-  /** Names of members or numbers of entries. */
-  readonly keys: Set<string | number>;
+  /** Of the members; `null` for a list. */
+  readonly names: readonly string[] | null;
+  /** By the number of the member or entry: 1 if it is evaluated. */
+  readonly keys: Uint8Array;
 }
 
 /** The object or list must match. */
 export type Evaluate = (value: object, evaluated: Evaluated) => void;
 
-export const keysOf = (value: object): Iterable<string | number> =>
-  Array.isArray(value) ? value.keys() : Object.keys(value);
+/** What `evaluate` has found in earlier steps. */
+export function evaluatedIn(evaluate: Evaluate, value: object): Omit<Evaluated, 'path'> {
+  const { run } = work;
+  const known = run?.find<Omit<Evaluated, 'path'>>(evaluate, value);
+  if (known !== undefined) return known;
+  const names = Array.isArray(value) ? null : namesIn(value);
+  const evaluated = { names, keys: new Uint8Array((names ?? (value as unknown[])).length) };
+  run?.keep(evaluate, value, evaluated);
+  return evaluated;
+}
 
 /**
  * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
@@ -41,12 +53,12 @@ export class Evaluations {
       const pattern = compilePattern(source);
       all.push(where('object', (name) => pattern.test(name as string)));
     }
-    if ('additionalProperties' in schema || 'leftMembers' in schema) all.push(where('object', () => true));
-    if ('items' in schema || 'leftEntries' in schema) all.push(where('array', () => true));
-    if (Array.isArray(prefixItems)) all.push(where('array', (i) => Number(i) < prefixItems.length));
+    if ('additionalProperties' in schema || 'leftMembers' in schema) all.push(everywhere('object'));
+    if ('items' in schema || 'leftEntries' in schema) all.push(everywhere('array'));
+    if (Array.isArray(prefixItems)) all.push(everywhere('array', prefixItems.length));
     if (holds) {
       const unit = this.#units.unit((holds as { schema: Translated }).schema);
-      all.push(where('array', (i, list, path) => unit.validate(list[i], placeOf(list, i, path))));
+      all.push(where('array', (i, list, path) => judge(unit, list[i], placeOf(list, i, path))));
     }
     return all;
   }
@@ -73,7 +85,7 @@ export class Evaluations {
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
     const unit = this.#units.unit(schema);
     return (value, evaluated) =>
-      (unit.validate(value, { instancePath: evaluated.path } as Place) ? yes : no)?.(value, evaluated);
+      (judge(unit, value, { instancePath: evaluated.path } as Place) ? yes : no)?.(value, evaluated);
   }
 
   #definition(name: string): Evaluate {
@@ -88,12 +100,31 @@ export class Evaluations {
 
 const listOf = (schemas: unknown): Translated[] => (Array.isArray(schemas) ? schemas : []);
 
+type Kind = 'object' | 'array';
+
+/** The first ones, or all. */
+const everywhere =
+  (kind: Kind, most?: number): Evaluate =>
+  (value, { keys }) => {
+    if (Array.isArray(value) === (kind === 'array')) keys.fill(1, 0, most);
+  };
+
 function where(
-  kind: 'object' | 'array',
+  kind: Kind,
   test: (key: string | number, value: Record<string | number, unknown>, path: string) => boolean,
 ): Evaluate {
-  return (value, { keys, path }) => {
+  const site = {};
+  return (value, { names, keys, path }) => {
     if (Array.isArray(value) !== (kind === 'array')) return;
-    for (const key of keysOf(value)) if (test(key, value as Record<string | number, unknown>, path)) keys.add(key);
+    loop(
+      site,
+      value,
+      () => ({ next: 0 }),
+      keys.length,
+      (i) => {
+        if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path)) keys[i] = 1;
+        return true;
+      },
+    );
   };
 }

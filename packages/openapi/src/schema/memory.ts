@@ -5,13 +5,26 @@ import type { Validator } from './unit.ts';
 
 type Known = Map<object, readonly ErrorObject[] | null>;
 
-/** Checks are synchronous, so all of them share it. */
+/** Of the check that runs. Between the steps of a check, others run: see `exchangeMemory`. */
 export const memory = {
   judgements: 0,
-  known: [] as Known[],
+  known: new Map<Validator, Known>(),
   dropped: false,
   apart: 0,
+  /** Schemas that a search for all faults may still compile. */
+  allowance: 0,
 };
+
+type Kept = Pick<typeof memory, 'judgements' | 'known' | 'dropped' | 'allowance'>;
+
+export const blank = (): Kept => ({ judgements: 0, known: new Map(), dropped: false, allowance: 0 });
+
+/** Returns what was there, for the next step of a check. */
+export function exchangeMemory(next: Kept): Kept {
+  const { judgements, known, dropped, allowance } = memory;
+  Object.assign(memory, next);
+  return { judgements, known, dropped, allowance };
+}
 
 /** Thrown by a search for all faults that cannot list them. */
 export const INCOMPLETE = Symbol('the faults are incomplete');
@@ -26,8 +39,7 @@ export function apart<T>(check: () => T): T {
 
 /** Call it after each check: the memory holds objects of its value. */
 export function forget(): void {
-  for (const known of memory.known) known.clear();
-  memory.known.length = 0;
+  if (memory.known.size > 0) memory.known.clear();
   memory.judgements = 0;
   memory.dropped = false;
   memory.apart = 0;
@@ -45,6 +57,12 @@ export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]
   return all;
 }
 
+/** All errors, which are few enough to list. */
+export function joined(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] | null {
+  if (more.length === 0) return errors;
+  return errors === null ? [...more] : [...errors, ...more];
+}
+
 /** Nearly all bodies need fewer checks, and remembering costs as much as a small schema. */
 const FREE = 8;
 
@@ -57,17 +75,20 @@ const LONG = 20;
  */
 export function once(schema: Translated, validate: Validator): Validator {
   if (!forks(schema)) return validate;
-  const known: Known = new Map();
   const remembering: Validator = (value, place) => {
     if (typeof value !== 'object' || value === null || memory.judgements++ < FREE) {
       const fits = validate(value, place);
       remembering.errors = validate.errors ?? null;
       return fits;
     }
+    let known = memory.known.get(remembering);
+    if (known === undefined) {
+      known = new Map();
+      memory.known.set(remembering, known);
+    }
     let errors = known.get(value);
     if (errors === undefined) {
       errors = validate(value, place) ? null : unique(validate.errors!);
-      if (known.size === 0) memory.known.push(known);
       known.set(value, errors);
     }
     remembering.errors = errors;

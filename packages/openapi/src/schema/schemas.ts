@@ -8,10 +8,27 @@ import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
 import { forget, INCOMPLETE, memory } from './memory.ts';
+import { inSteps } from './pauses.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
-export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
+type Written = { readonly unlikeInteger?: boolean };
+
+export interface Check {
+  (value: unknown, written?: Written): readonly ValueFault[];
+  /** The same in steps of `work`, in a context of its own: see `inOwnContext`. */
+  steps(value: unknown, written?: Written, work?: number): Steps;
+}
+
+type Steps = Generator<void, readonly ValueFault[], void>;
+
+/** Of a value without a schema. */
+export const FREE: Check = Object.assign(() => NONE, {
+  // biome-ignore lint/correctness/useYield: it is a single step.
+  *steps(): Steps {
+    return NONE;
+  },
+});
 
 /** To find all faults of an invalid value, each in about a millisecond. */
 const MOST_COMPILED = 20;
@@ -88,7 +105,7 @@ export class Schemas {
   }
 
   #make(translated: Translated): Made {
-    if (Object.keys(translated).length === 0) return { check: () => NONE, unit: null };
+    if (Object.keys(translated).length === 0) return { check: FREE, unit: null };
     const content = serialize(translated);
     if (content.length > LONGEST_SHARED) return this.#createCheck(translated);
     const key = content.toString('latin1');
@@ -100,34 +117,65 @@ export class Schemas {
   #createCheck(schema: Translated): Made {
     const quick = this.#quick.unit(schema);
     const thorough = this.#thorough.unit(schema);
-    const compiler = this.#thorough;
-    function find(value: unknown): readonly ValueFault[] {
-      try {
-        if (quick.validate(value)) return NONE;
-      } catch (error) {
-        if (!isTooDeep(error)) throw error;
-        return [{ pointer: '', message: 'has too many schemas inside each other to be checked', rule: 'complexity' }];
-      } finally {
-        forget();
-      }
-      const first = quick.validate.errors ?? [];
-      compiler.allowance = MOST_COMPILED;
-      return faultsBy(thorough, value) ?? [...faultsOf(first), MORE];
-    }
-
-    const check: Check = (value, written) => {
-      unlikeIntegers.root = written?.unlikeInteger === true;
-      const faults = find(value);
-      unlikeIntegers.any = false;
-      noFiles.any = false;
-      return faults;
-    };
+    const check: Check = Object.assign(
+      (value: unknown, written?: Written) => {
+        unlikeIntegers.root = written?.unlikeInteger === true;
+        try {
+          const first = verdictOf(quick, value);
+          if (first === null) return NONE;
+          if (first === 'too deep') return [TOO_DEEP];
+          beginSearch();
+          return searched(thorough, value) ?? withoutSearch(first);
+        } finally {
+          forget();
+          unlikeIntegers.any = false;
+          noFiles.any = false;
+        }
+      },
+      {
+        *steps(value: unknown, written?: Written, work?: number): Steps {
+          unlikeIntegers.root = written?.unlikeInteger === true;
+          const first = yield* inSteps(() => verdictOf(quick, value), work);
+          if (first === null) return NONE;
+          if (first === 'too deep') return [TOO_DEEP];
+          beginSearch();
+          return (yield* inSteps(() => searched(thorough, value), work)) ?? withoutSearch(first);
+        },
+      },
+    );
     return { check, unit: quick };
   }
 }
 
+type Errors = readonly ErrorObject[];
+
+const TOO_DEEP: ValueFault = Object.freeze({
+  pointer: '',
+  message: 'has too many schemas inside each other to be checked',
+  rule: 'complexity',
+});
+
+/** The first errors, or `null` if there are none. */
+function verdictOf(quick: Unit, value: unknown): Errors | 'too deep' | null {
+  try {
+    return quick.validate(value) ? null : (quick.validate.errors ?? []);
+  } catch (error) {
+    if (!isTooDeep(error)) throw error;
+    return 'too deep';
+  }
+}
+
+function beginSearch(): void {
+  forget();
+  memory.allowance = MOST_COMPILED;
+}
+
+const withoutSearch = (first: Errors): Faults => [...faultsOf(first), MORE];
+
+type Faults = readonly ValueFault[];
+
 /** `null`: use the first error. */
-function faultsBy(thorough: Unit, value: unknown): readonly ValueFault[] | null {
+function searched(thorough: Unit, value: unknown): Faults | null {
   try {
     thorough.validate(value);
     const faults = faultsOf(thorough.validate.errors ?? []);
@@ -139,8 +187,6 @@ function faultsBy(thorough: Unit, value: unknown): readonly ValueFault[] | null 
     // At the limit, the search throws the errors that it has found.
     if (!Array.isArray(thrown)) throw thrown;
     return faultsOf(thrown);
-  } finally {
-    forget();
   }
 }
 

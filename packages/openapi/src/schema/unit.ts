@@ -15,6 +15,8 @@ export interface Validator {
 export interface Unit {
   /** Do not keep it: the compiled validator replaces the first one. */
   readonly validate: Validator;
+  /** The work for a value, without loops and other units. */
+  readonly weight: number;
 }
 
 /** What keywords need of the compiler that compiles them. */

@@ -49,11 +49,11 @@ export function createMultipartCheck(schemas: Schemas, media: Json, check: Check
     .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)
     .map(([name]) => name)
     .filter((name) => required.has(name));
-  return (bytes, contentType) => {
+  return function* checkMultipart(bytes, contentType) {
     const byName = Map.groupBy(readParts(bytes, boundaryOf(contentType)), ({ head }) => head.name);
-    const { value, faults } = readForm(byName, (name) => fields.get(name) ?? other);
+    const { value, faults } = yield* readForm(byName, (name) => fields.get(name) ?? other);
     for (const name of lists) if (!byName.has(name)) value[name] = [];
-    return faults.length > 0 ? faults : check(value);
+    return faults.length > 0 ? faults : yield* check.steps(value);
   };
 }
 
@@ -77,12 +77,12 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-function readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name: string) => Field) {
+function* readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name: string) => Field) {
   const value = new Bag();
   const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
   for (const [name, parts] of byName) {
     try {
-      put(value, name, readField(parts, fieldOf(name)));
+      put(value, name, yield* readField(parts, fieldOf(name)));
     } catch (thrown) {
       faults.push(faultBelow(`/${escapeToken(printable(name))}`, thrown));
     }
@@ -113,12 +113,17 @@ function put(holder: object, key: string | number, { value, unlikeInteger, noFil
   if (noFile) noFiles.add(holder, key);
 }
 
-function readField(parts: readonly Part[], field: Field): Value {
-  if (!field.list) return parts.length > 1 ? refuse('is given more than once', 'repeated') : readPart(parts[0]!, field);
+type Steps<T> = Generator<void, T, void>;
+
+function* readField(parts: readonly Part[], field: Field): Steps<Value> {
+  if (!field.list) {
+    if (parts.length > 1) refuse('is given more than once', 'repeated');
+    return yield* readPart(parts[0]!, field);
+  }
   const entries: unknown[] = [];
   for (const [i, part] of parts.entries()) {
     try {
-      put(entries, i, readPart(part, field));
+      put(entries, i, yield* readPart(part, field));
     } catch (thrown) {
       throw new Unreadable(faultBelow(`/${i}`, thrown));
     }
@@ -133,7 +138,7 @@ function readField(parts: readonly Part[], field: Field): Value {
 const isWhole = (entries: readonly unknown[], { shape: { types } }: Form): boolean =>
   entries.length === 1 && Array.isArray(entries[0]) && types !== null && !types.has('array');
 
-function readPart({ head, content }: Part, field: Field): Value {
+function* readPart({ head, content }: Part, field: Field): Steps<Value> {
   const form = formOf(field, head.type, head.filename);
   const type = head.type ?? (field.accepted === null ? usualType(form, content) : PLAIN);
   const syntax = syntaxIn(form, type, head.filename !== null);
@@ -142,7 +147,8 @@ function readPart({ head, content }: Part, field: Field): Value {
   if (syntax !== 'bytes' && !isReadable(type, content)) refuse('must be in UTF-8', 'encoding');
   checkHead(head, field);
   const reader = form.reader(syntax) ?? refuse('has a media type that cannot be checked', 'mediaType');
-  return { ...reader(content), noFile: field.file !== null && form !== field.file };
+  yield;
+  return { ...(yield* reader(content)), noFile: field.file !== null && form !== field.file };
 }
 
 /** Some readers treat text that begins like JSON as JSON. */

@@ -28,6 +28,9 @@ export interface XmlElement extends XmlName {
   commented: boolean;
 }
 
+/** In characters: less than a millisecond. */
+const STEP = 4 * 1024;
+
 const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
 
 /**
@@ -35,10 +38,14 @@ const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
  *
  * @throws Unreadable
  */
-export function readTree(bytes: Uint8Array): XmlElement {
+export function* readTree(bytes: Uint8Array): Generator<void, XmlElement, void> {
   const text = textOf(bytes);
   const builder = new Builder();
-  builder.parser.write(text).close();
+  for (let at = 0; at < text.length; at += STEP) {
+    if (at > 0) yield;
+    builder.parser.write(text.slice(at, at + STEP));
+  }
+  builder.parser.close();
   return builder.root!;
 }
 

@@ -16,21 +16,32 @@ const INK = /[^ \t\r\n]/;
 
 type Members = Record<string, unknown>;
 
+type Steps<T> = Generator<void, T, void>;
+
+/** In elements: less than a millisecond. */
+const STEP = 500;
+
 /** Returns a sentence if XML cannot express the values. */
-export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
+export function createXmlReader(
+  document: Document,
+  schema: Json | null,
+): ((bytes: Uint8Array) => Generator<void, Reading, void>) | string {
   const plans = plansOf(document);
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
   if (!node || (plans.of(node).kind === 'text' && node.xml === undefined)) {
     const binary = node !== null && plans.of(node).shape.binary;
-    return (bytes) => {
-      readTree(bytes);
+    return function* readText(bytes) {
+      yield* readTree(bytes);
       return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString() };
     };
   }
   const name = rootNaming(schema, plans.of(node));
-  return (bytes) => ({ value: new Reader(plans).whole(readTree(bytes), node, name) });
+  return function* readElements(bytes) {
+    const root = yield* readTree(bytes);
+    return { value: yield* new Reader(plans).whole(root, node, name) };
+  };
 }
 
 export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
@@ -52,20 +63,22 @@ function rootNaming(schema: Json | null, { naming }: Plan): Naming {
 class Reader {
   readonly #plans: Plans;
   readonly #way: (string | number)[] = [];
+  #elements = 0;
 
   constructor(plans: Plans) {
     this.#plans = plans;
   }
 
-  whole(root: XmlElement, schema: Json, naming: Naming): unknown {
+  *whole(root: XmlElement, schema: Json, naming: Naming): Steps<unknown> {
     if (!isNamed(root, naming, '')) this.#fail(`must be an element ${described(naming)}`);
-    return this.#element(root, schema, inherited(naming, ''));
+    return yield* this.#element(root, schema, inherited(naming, ''));
   }
 
   #fail(message: string, rule: Rule = 'style'): never {
     refuse(message, rule, printablePointer(this.#way));
   }
 
+  /** Leaves the way as it is if it throws. */
   #at<T>(token: string | number, read: () => T): T {
     this.#way.push(token);
     const value = read();
@@ -73,11 +86,12 @@ class Reader {
     return value;
   }
 
-  #element(element: XmlElement, schema: Json, namespace: string): unknown {
+  *#element(element: XmlElement, schema: Json, namespace: string): Steps<unknown> {
+    if (++this.#elements % STEP === 0) yield;
     const plan = this.#plans.of(schema);
-    if (plan.kind === 'object') return this.#object(element, plan, namespace);
-    if (plan.kind === 'list') return this.#list(element, plan, namespace);
-    if (plan.kind === 'any' && !isLeaf(element)) return this.#object(element, plan, namespace);
+    if (plan.kind === 'object') return yield* this.#object(element, plan, namespace);
+    if (plan.kind === 'list') return yield* this.#list(element, plan, namespace);
+    if (plan.kind === 'any' && !isLeaf(element)) return yield* this.#object(element, plan, namespace);
     if (element.attributes.length > 0) this.#fail('must not have attributes');
     if (element.children.length > 0) this.#fail('must be text without elements in it');
     if (element.pieces > 1 || (element.pieces > 0 && element.commented)) {
@@ -90,21 +104,23 @@ class Reader {
     return read({ form: 'primitive', text }, shape, 'none');
   }
 
-  #list(element: XmlElement, { items, naming }: Plan, namespace: string): unknown[] {
+  *#list(element: XmlElement, { items, naming }: Plan, namespace: string): Steps<unknown[]> {
     if (element.attributes.length > 0) this.#fail('must not have attributes');
     if (INK.test(element.text)) this.#fail('has text between its elements');
     const own = this.#plans.of(items).naming;
     const atRoot = this.#way.length === 0 && naming.local === null;
     const entry = { ...own, local: own.local ?? (atRoot ? null : element.local) };
-    return element.children.map((child, i) =>
-      this.#at(i, () => {
-        if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${described(entry)}`);
-        return this.#element(child, items, inherited(entry, namespace));
-      }),
-    );
+    const list: unknown[] = [];
+    for (const [i, child] of element.children.entries()) {
+      this.#way.push(i);
+      if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${described(entry)}`);
+      list.push(yield* this.#element(child, items, inherited(entry, namespace)));
+      this.#way.pop();
+    }
+    return list;
   }
 
-  #object(element: XmlElement, plan: Plan, namespace: string): Members {
+  *#object(element: XmlElement, plan: Plan, namespace: string): Steps<Members> {
     if (plan.kind === 'object' && INK.test(element.text)) this.#fail('has text between its elements');
     const value: Members = new Bag();
     for (const property of plan.always) value[property] = [];
@@ -116,30 +132,31 @@ class Reader {
       const schema = member?.schema ?? plan.others;
       this.#at(name, () => this.#put(value, name, schema ? this.#text(attribute.value, this.#plans.of(schema)) : ''));
     }
-    for (const child of element.children) this.#member(value, child, plan, namespace);
+    for (const child of element.children) yield* this.#member(value, child, plan, namespace);
     return value;
   }
 
-  #member(value: Members, child: XmlElement, plan: Plan, namespace: string): void {
+  *#member(value: Members, child: XmlElement, plan: Plan, namespace: string): Steps<void> {
     const member = plan.byName.get(child.local)?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
     const name = member?.property ?? this.#stranger(child, plan);
+    const inner = member ? inherited(member.naming, namespace) : child.uri;
+    this.#way.push(name);
     if (member?.repeated) {
       value[name] ??= [];
       const list = value[name] as unknown[];
-      const inner = inherited(member.naming, namespace);
-      this.#at(name, () => list.push(this.#at(list.length, () => this.#element(child, member.schema, inner))));
-      return;
-    }
-    const schema = member?.schema ?? plan.others;
-    const inner = member ? inherited(member.naming, namespace) : child.uri;
-    this.#at(name, () => {
-      const read = schema ? this.#element(child, schema, inner) : '';
+      this.#way.push(list.length);
+      list.push(yield* this.#element(child, member.schema, inner));
+      this.#way.pop();
+    } else {
+      const schema = member?.schema ?? plan.others;
+      const read = schema ? yield* this.#element(child, schema, inner) : '';
       const free = !member && schema && this.#plans.of(schema).kind === 'any';
       const { [name]: before } = value;
       if (!free || before === undefined) this.#put(value, name, read);
       else if (Array.isArray(before)) before.push(read);
       else value[name] = [before, read];
-    });
+    }
+    this.#way.pop();
   }
 
   #put(value: Members, name: string, member: unknown): void {

@@ -1,0 +1,213 @@
+import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt } from 'ajv';
+import { isObject } from '../document/source.ts';
+import { error, type Part, placeIn } from './applied.ts';
+import { mapInside } from './cut.ts';
+import type { Translated } from './definitions.ts';
+import { type Allowed, constant } from './keywords.ts';
+import { apart, joined } from './memory.ts';
+import { judge } from './pauses.ts';
+import type { Place, Units } from './unit.ts';
+
+type Union = 'anyOf' | 'oneOf';
+
+type Values = ReadonlySet<unknown>;
+
+/** By the value of a property, one of the alternatives: no other can match. */
+interface Choice {
+  readonly property: string;
+  readonly byValue: ReadonlyMap<unknown, Part>;
+}
+
+interface Many {
+  readonly groups: readonly Part[];
+  readonly choice: Choice | null;
+}
+
+/** V8 does not optimize a function of hundreds of alternatives. */
+const GROUP = 20;
+
+/** Fewer are compared as fast one after the other. */
+const FEW = 4;
+
+/** Divides long lists of alternatives, and finds out which property decides. */
+export function arranged(schema: Translated, find: (name: string) => Translated): Translated {
+  const result = mapInside(schema, (part) => arranged(part, find));
+  for (const union of ['anyOf', 'oneOf'] as const) {
+    const { [union]: parts, ...others } = result;
+    if (!Array.isArray(parts) || parts.length <= FEW) continue;
+    const choice = choiceIn(parts, find);
+    if (choice === null && parts.length <= GROUP) continue;
+    for (const key of Object.keys(result)) delete result[key];
+    Object.assign(result, others, { [`${union}Many`]: [{ groups: groupsOf(union, parts), choice }] });
+  }
+  return withCases(result);
+}
+
+function groupsOf(keyword: Union | 'allOf', parts: readonly Translated[]): Part[] {
+  const groups: Part[] = [];
+  for (let i = 0; i < parts.length; i += GROUP) groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
+  return groups;
+}
+
+/** `choiceOf` in polymorphism.ts writes a discriminator as a list of conditions. */
+function withCases(schema: Translated): Translated {
+  const { allOf, ...others } = schema;
+  if (!Array.isArray(allOf) || allOf.length <= FEW) return schema;
+  const choice = casesIn(allOf);
+  if (choice !== null) return { ...others, cases: [choice] };
+  if (allOf.length <= GROUP) return schema;
+  return { ...others, allOf: groupsOf('allOf', allOf).map((part) => ({ refers: part })) };
+}
+
+function casesIn(parts: readonly Translated[]): Choice | null {
+  const byValue = new Map<unknown, Part>();
+  let count = 0;
+  const all = parts.map(conditionOf);
+  const [first] = all;
+  for (const one of all) {
+    if (one === null || one.property !== first!.property) return null;
+    for (const value of one.values) byValue.set(value, [one.fit]);
+    count += one.values.size;
+  }
+  return byValue.size === count ? { property: first!.property, byValue } : null;
+}
+
+function conditionOf({ if: condition, then: fit, ...others }: Translated) {
+  if (!isObject(condition) || !isObject(fit) || Object.keys(others).length > 0) return null;
+  const { required, properties, ...more } = condition;
+  if (!Array.isArray(required) || required.length !== 1 || Object.keys(more).length > 0) return null;
+  const property = required[0] as string;
+  const { among, ...rest } = (properties as Record<string, Translated> | undefined)?.[property] ?? {};
+  if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite) return null;
+  return { property, values: (among as Allowed).values, fit };
+}
+
+function choiceIn(parts: readonly Translated[], find: (name: string) => Translated): Choice | null {
+  const all = parts.map((part) => constantsOf(part, find));
+  for (const property of all[0]?.keys() ?? []) {
+    const byValue = new Map<unknown, Part>();
+    let count = 0;
+    for (const [i, constants] of all.entries()) {
+      for (const value of constants.get(property) ?? []) byValue.set(value, [parts[i]!]);
+      count += constants.get(property)?.size ?? Number.NaN;
+    }
+    if (byValue.size === count) return { property, byValue };
+  }
+  return null;
+}
+
+/** Of the members that an object must have to match; empty if other values than objects may match. */
+function constantsOf(schema: Translated, find: (name: string) => Translated): ReadonlyMap<string, Values> {
+  const whole = [...sameValue(schema, find)];
+  const constants = new Map<string, Values>();
+  if (!whole.some(({ type }) => type === 'object')) return constants;
+  const required = new Set(whole.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
+  for (const { properties } of whole) {
+    for (const [name, property] of Object.entries((properties ?? {}) as Record<string, Translated>)) {
+      if (!required.has(name)) continue;
+      for (const part of sameValue(property, find)) {
+        const { values, composite } = (part.among ?? part.exactly ?? { composite: true }) as Allowed;
+        if (!composite && !constants.has(name)) constants.set(name, values);
+      }
+    }
+  }
+  return constants;
+}
+
+const MOST_PARTS = 50;
+
+/** The schema, and what it requires of the same value. */
+function sameValue(schema: Translated, find: (name: string) => Translated): ReadonlySet<Translated> {
+  const parts = new Set([schema]);
+  for (const { refers, allOf } of parts) {
+    if (parts.size > MOST_PARTS) break;
+    if (typeof refers === 'string') parts.add(find(refers));
+    for (const part of (allOf ?? []) as Translated[]) parts.add(part);
+  }
+  return parts;
+}
+
+/** In place of ajv's code for `anyOf`: a check that only looks for the first error needs none of the alternatives'. */
+export function anyOf(cxt: KeywordCxt): void {
+  const { gen, schema, it } = cxt;
+  const valid = gen.let('valid', false);
+  const fits = gen.name('fits');
+  const errors = it.allErrors ? {} : { createErrors: false };
+  gen.block(() => {
+    for (const i of (schema as unknown[]).keys()) {
+      cxt.subschema({ keyword: 'anyOf', schemaProp: i, compositeRule: true, ...errors }, fits);
+      gen.assign(valid, fits);
+      gen.if(_`!${valid}`);
+    }
+  });
+  cxt.result(
+    valid,
+    () => cxt.reset(),
+    () => cxt.error(true),
+  );
+}
+
+type Judge = (value: unknown, place: Place) => readonly ErrorObject[] | null;
+
+export const unions = (units: Units): readonly CodeKeywordDefinition[] => [
+  judging('anyOfMany', 'oneOf', ([many]: [Many], cxt) => judgeUnion('anyOf', many, units, cxt)),
+  judging('oneOfMany', 'allOf', ([many]: [Many], cxt) => judgeUnion('oneOf', many, units, cxt)),
+  judging('cases', 'if', ([choice]: [Choice], cxt) => {
+    const chosen = chooser(choice, units);
+    const isApart = cxt.it.compositeRule === true && cxt.it.opts.allErrors === true;
+    return (value, place) => {
+      const unit = chosen(value);
+      if (unit === null || (isApart ? apart(() => judge(unit, value, place)) : judge(unit, value, place))) return null;
+      return unit.validate.errors!;
+    };
+  }),
+];
+
+function judging<T>(keyword: string, before: string, create: (schema: T, cxt: KeywordCxt) => Judge) {
+  return {
+    keyword,
+    before,
+    code(cxt: KeywordCxt) {
+      const { data, gen } = cxt;
+      const found = gen.const('found', _`${constant(cxt, create(cxt.schema as T, cxt))}(${data}, ${placeIn(cxt)})`);
+      cxt.result(_`${found} === null`, undefined, () => {
+        gen.code(_`vErrors = ${constant(cxt, joined)}(vErrors, ${found})`);
+        gen.code(_`errors = vErrors.length`);
+      });
+    },
+  } satisfies CodeKeywordDefinition;
+}
+
+function chooser({ property, byValue }: Choice, units: Units) {
+  const chosen = new Map([...byValue].map(([value, [part]]) => [value, units.unit(part)]));
+  return (value: unknown) =>
+    isObject(value) && Object.hasOwn(value, property) ? (chosen.get(value[property]) ?? null) : null;
+}
+
+function judgeUnion(union: Union, { groups, choice }: Many, units: Units, { it }: KeywordCxt): Judge {
+  const thorough = it.opts.allErrors === true;
+  const chosen = choice === null ? () => null : chooser(choice, units);
+  const own = (path: string, several: boolean) => error(union, path, { passingSchemas: several ? [] : null });
+  const all = choice === null || thorough ? groups.map(([part]) => units.unit(part)) : [];
+  return (value, place) => {
+    const path = place.instancePath!;
+    const unit = chosen(value);
+    if (unit !== null) {
+      if (apart(() => judge(unit, value, place))) return null;
+      return [...unit.validate.errors!, own(path, false)];
+    }
+    const failed: (readonly ErrorObject[])[] = [];
+    let matching = 0;
+    for (const group of all) {
+      if (judge(group, value, place)) matching++;
+      else {
+        const found = group.validate.errors!;
+        if (found.at(-1)!.params.passingSchemas) matching = 2;
+        failed.push(found);
+      }
+      if (matching > (union === 'anyOf' ? 0 : 1)) break;
+    }
+    if (matching === 1) return null;
+    return [...failed.flatMap((found) => found.slice(0, -1)), own(path, matching > 1)];
+  };
+}

@@ -1,0 +1,93 @@
+/** Thrown to leave a check that continues in a later step. */
+export const PAUSE = Symbol('the check continues later');
+
+/** In units of about 5 ns, which a keyword takes: a step is well below a millisecond. */
+export const STEP = 50_000;
+
+/** What took less is done again: to remember it would take as long. */
+export const WORTH = 64;
+
+/** While a step only repeats the way to where the last step ended. */
+const REPEATING = 2 ** 40;
+
+/** The work to list a name. */
+const NAME = 10;
+
+export const work = {
+  /** `null` for a check that does not pause. */
+  run: null as Run | null,
+  /** Until the end of the step. */
+  left: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * The results of a check that pauses. Compiled checks cannot stop in the middle, so each step begins at the root: loops
+ * continue behind the last entry, and schemas that took long are not applied again.
+ */
+export class Run {
+  /** Whether a step has ended, so that there may be results. */
+  resumed = false;
+  readonly #found = new Map<object, Map<unknown, unknown>>();
+  readonly #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] = [];
+  readonly #names = new Map<object, readonly string[]>();
+  /** Where the last step ended; `null`: nowhere in particular. */
+  #end: { readonly site: object; readonly key: unknown } | null = null;
+  readonly #step: number;
+
+  constructor(step = STEP) {
+    this.#step = step;
+  }
+
+  get size(): number {
+    return this.#trail.length;
+  }
+
+  begin(): void {
+    work.left = this.#end === null ? this.#step : REPEATING;
+  }
+
+  find<T>(site: object, key: unknown): T | undefined {
+    const found = this.#found.get(site)?.get(key);
+    if (this.#end !== null && this.#end.site === site && this.#end.key === key) {
+      this.#end = null;
+      work.left = this.#step;
+    }
+    return found as T | undefined;
+  }
+
+  /** `site` is a place in a compiled schema, `key` a value. */
+  keep(site: object, key: unknown, result: unknown): void {
+    let results = this.#found.get(site);
+    if (results === undefined) {
+      results = new Map();
+      this.#found.set(site, results);
+    }
+    results.set(key, result);
+    this.#trail.push([results, key]);
+  }
+
+  /** Forgets what has been found since then: it is a part of a result. */
+  release(size: number): void {
+    while (this.#trail.length > size) {
+      const [results, key] = this.#trail.pop()!;
+      results.delete(key);
+    }
+  }
+
+  /** What `keep` got last for the two is the place where the next step continues. */
+  pause(site: object | null, key?: unknown): never {
+    this.#end = site && { site, key };
+    throw PAUSE;
+  }
+
+  namesIn(value: object): readonly string[] {
+    const known = this.#names.get(value);
+    if (known !== undefined) return known;
+    const names = Object.keys(value);
+    if (names.length > WORTH) {
+      this.#names.set(value, names);
+      work.left -= NAME * names.length;
+    }
+    return names;
+  }
+}

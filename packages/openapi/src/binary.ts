@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { loop } from './schema/pauses.ts';
+import { work } from './schema/run.ts';
 
 /** Length checks count the bytes, which are not copied. */
 export class Binary {
@@ -21,9 +23,30 @@ export class Binary {
 export function sizeOf(value: unknown): number {
   if (value instanceof Binary) return value.size;
   if (typeof value !== 'string') return Number.NaN;
-  let pairs = 0;
-  for (let i = 1; i < value.length; i++) if (isPair(value, i)) pairs++;
-  return value.length - pairs;
+  return PAIR.test(value) ? value.length - pairsIn(value) : value.length;
+}
+
+const PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
+
+/** In characters. */
+const STEP = 16 * 1024;
+
+function pairsIn(text: string): number {
+  const { pairs } = loop(
+    PAIR,
+    text,
+    () => ({ next: 0, pairs: 0 }),
+    Math.ceil(text.length / STEP),
+    (i, state) => {
+      const end = Math.min(text.length, (i + 1) * STEP);
+      let pairs = 0;
+      for (let at = Math.max(1, i * STEP); at < end; at++) if (isPair(text, at)) pairs++;
+      work.left -= end - i * STEP;
+      state.pairs += pairs;
+      return true;
+    },
+  );
+  return pairs;
 }
 
 const isPair = (text: string, end: number): boolean =>

@@ -3,6 +3,7 @@ import type { JsonFault, JsonResult } from './faults.ts';
 import { MISTAKE, ScalarReader } from './json-scalars.ts';
 import { printablePointer } from './names.ts';
 import { unlikeIntegers } from './value-marks.ts';
+import { WIDE, wideNames } from './wide-names.ts';
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
@@ -13,6 +14,8 @@ interface Names {
   /** Where to continue in the object that is read. */
   next: number;
   repeats: boolean;
+  /** Of an object with more than `WIDE` members. */
+  all: string[];
 }
 
 type Holder = unknown[] | Record<string, unknown>;
@@ -87,7 +90,7 @@ export class Reader extends ScalarReader {
     const object = new Bag();
     const c = this.open(object);
     if (c === 125) return this.put(this.close(object));
-    this.names[this.depth] ??= { list: [], size: 0, next: 0, repeats: true };
+    this.names[this.depth] ??= { list: [], size: 0, next: 0, repeats: true, all: [] };
     const names = this.names[this.depth]!;
     names.next = 0;
     names.repeats = true;
@@ -187,12 +190,21 @@ export class Reader extends ScalarReader {
       this.way[this.depth - 1] = name;
       this.fail('is given more than once', 'repeated');
     }
+    if (i >= WIDE) this.widen(object, names, i, name);
     if (i <= names.size) {
       const fits = i < MOST && name.length <= MOST && name.length === this.at - start - 2;
       if (fits) names.list[i] = name;
       names.size = fits ? i + 1 : i;
     }
     return name;
+  }
+
+  widen(object: object, names: Names, i: number, name: string): void {
+    if (i === WIDE) {
+      names.all = Object.keys(object);
+      wideNames.set(object, names.all);
+    }
+    names.all.push(name);
   }
 
   mark(holder: object, key: string | number): void {

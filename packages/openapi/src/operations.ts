@@ -19,7 +19,7 @@ const WITHOUT_BODY = new Set(['head', 'trace']);
 /** In lower case. */
 export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
-export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'ready'>;
+export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'responseSteps' | 'ready'>;
 
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
 

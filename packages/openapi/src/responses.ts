@@ -1,9 +1,15 @@
 import { isObject, isReference, type Json } from './document/source.ts';
 import { type Fault, NONE, type Rule } from './faults.ts';
-import { type Content, createContent } from './media/content.ts';
+import { type Content, createContent, type MediaSteps } from './media/content.ts';
 import type { Schemas } from './schema/schemas.ts';
 
-export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];
+/** In steps, see `MediaRule`. */
+export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => MediaSteps;
+
+// biome-ignore lint/correctness/useYield: it is a single step.
+export const ANY_RESPONSE: CheckResponse = function* checkNothing() {
+  return NONE;
+};
 
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 
@@ -18,7 +24,7 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
   const { responses: described } = operation;
   if (described === undefined && document.dialect.optional.has('responses')) {
     findings.note(operation, null, 'the operation describes no answers: none is checked');
-    return () => NONE;
+    return ANY_RESPONSE;
   }
   if (!isObject(described)) {
     if (!isReference(operation)) findings.problem(operation, null, 'an operation needs responses');
@@ -34,7 +40,7 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
     if (responses.size === 0) findings.problem(operation, 'responses', 'must have at least one response');
   }
 
-  return function checkResponse(status, contentType, body) {
+  return function* checkResponse(status, contentType, body) {
     const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((candidate) =>
       responses.has(candidate),
     );
@@ -46,9 +52,8 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
       return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`, 'unexpected')];
     }
     const rule = content.media(contentType);
-    return rule
-      ? rule.check(body)
-      : [{ ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'), limit: content.accepted }];
+    if (rule) return yield* rule.steps(body);
+    return [{ ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'), limit: content.accepted }];
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import { type Fault, NONE } from './faults.ts';
+import type { MediaSteps } from './media/content.ts';
 import {
   type Description,
   prepareRequestChecks,
@@ -8,12 +9,12 @@ import {
   requestChecks,
   responseCheck,
 } from './operations.ts';
-import type { CheckResponse } from './responses.ts';
+import { ANY_RESPONSE, type CheckResponse } from './responses.ts';
 import { NOT_FOUND, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
-import { inPauses, Slices } from './slices.ts';
+import { atOnce, inPauses, Slices } from './slices.ts';
 import { outlineOf, parseTemplate, type Segment } from './template.ts';
 import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
 
@@ -87,7 +88,6 @@ function* routerOf<T extends Operation>(
 }
 
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
-const ANY_ANSWER: CheckResponse = () => NONE;
 
 /** A class, so that operations share their methods and have one hidden class. */
 class CheckedOperation {
@@ -102,7 +102,9 @@ class CheckedOperation {
       () => schemas.gather(() => (passes ? UNCHECKED : requestChecks(schemas, description))),
       passes ? undefined : () => prepareRequestChecks(schemas.document, description),
     );
-    this.#responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : responseCheck(schemas, description))));
+    this.#responses = new Part(() =>
+      schemas.gather(() => (passes ? ANY_RESPONSE : responseCheck(schemas, description))),
+    );
   }
 
   get body(): BodyRule | null {
@@ -114,6 +116,10 @@ class CheckedOperation {
   }
 
   checkResponse(...call: Parameters<Operation['checkResponse']>): readonly Fault[] {
+    return atOnce(this.#responses.made(...call));
+  }
+
+  responseSteps(...call: Parameters<Operation['responseSteps']>): MediaSteps {
     return this.#responses.made(...call);
   }
 

@@ -1,6 +1,6 @@
 import type { Extensions } from './extensions.ts';
 import type { Fault } from './faults.ts';
-import type { MediaRule } from './media/content.ts';
+import type { MediaRule, MediaSteps } from './media/content.ts';
 import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';
@@ -77,6 +77,8 @@ export interface Operation extends Extensions {
   checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
   /** For any method except HEAD. */
   checkResponse(status: number, contentType: string | undefined, body: Uint8Array): readonly Fault[];
+  /** `checkResponse` in steps, see `MediaRule`. */
+  responseSteps(status: number, contentType: string | undefined, body: Uint8Array): MediaSteps;
   /** `null` once compiled. Checks also work earlier, but may block the event loop. */
   ready(side: Side): Promise<void> | null;
 }

@@ -11,17 +11,31 @@ export const textOf = (bytes: Uint8Array): string => decodeUtf8(bytes) ?? refuse
 
 /** Where a lenient decoder inserts U+FFFD that the bytes do not encode. */
 export function firstBadByte(bytes: Uint8Array): number {
-  const buffer = view(bytes);
+  const start = wellFormed(bytes);
+  const buffer = view(bytes.subarray(start));
   const text = buffer.toString();
   let offset = 0;
   let from = 0;
   for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', from)) {
     offset += Buffer.byteLength(text.slice(from, at));
-    if (buffer.toString('latin1', offset, offset + 3) !== '\xef\xbf\xbd') return offset;
+    if (buffer.toString('latin1', offset, offset + 3) !== '\xef\xbf\xbd') return start + offset;
     offset += 3;
     from = at + 1;
   }
-  return offset;
+  return start + offset;
+}
+
+/** The length of a well-formed beginning: all but the last few bytes. */
+function wellFormed(bytes: Uint8Array): number {
+  let [low, high] = [0, bytes.length];
+  while (high - low > 8) {
+    let middle = (low + high) >> 1;
+    while (middle > low && (bytes[middle]! & 0xc0) === 0x80) middle--;
+    if (middle === low) break;
+    if (isUtf8(bytes.subarray(low, middle))) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
 import { inOwnContext } from '../src/own-context.ts';
-import { Schemas } from '../src/schema/schemas.ts';
+import { type Check, Schemas } from '../src/schema/schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,6 +14,86 @@ function checkOf(schemas: Json) {
   const document = new Document({ openapi: '3.1.0', components: { schemas } });
   return new Schemas(document).check(ref('Node'), 'request');
 }
+
+/** Counts how often parts of the value are read. */
+function counted(value: unknown, reads: { count: number }): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const inner = Object.entries(value).map(([name, member]) => [name, counted(member, reads)] as const);
+  const copy = Array.isArray(value) ? inner.map(([, entry]) => entry) : Object.fromEntries(inner);
+  return new Proxy(copy as object, {
+    get(target, key) {
+      reads.count++;
+      return Reflect.get(target, key);
+    },
+  });
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+const COUNT = 30_000;
+const list = numbers(COUNT);
+const names = Object.fromEntries(list.map((i) => [`n${i}`, i]));
+const branches = (count: number) => numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
+
+/** A step may read each part of a value of 30,000 parts less than once. */
+const LONG: Readonly<Record<string, readonly [schema: Json, value: unknown]>> = {
+  items: [{ items: integer }, list],
+  prefixItems: [{ prefixItems: [integer], items: integer }, list],
+  'lists in lists': [{ items: { items: integer } }, numbers(200).map(() => numbers(150))],
+  not: [{ items: { not: { anyOf: branches(10) } } }, list],
+  anyOf: [{ items: { anyOf: [...branches(10), integer] } }, list],
+  'anyOf for the whole': [{ anyOf: branches(3).map(({ required }) => ({ items: { required }, minItems: 1 })) }, list],
+  'anyOf of many': [{ items: { anyOf: [...branches(100), integer] } }, list],
+  contains: [{ contains: { minimum: COUNT - 1 } }, list],
+  unevaluatedItems: [{ allOf: [{ contains: { minimum: 5 } }], unevaluatedItems: integer }, list],
+  uniqueItems: [{ uniqueItems: true }, list],
+  'uniqueItems of a wide object': [{ uniqueItems: true }, [names, {}]],
+  enum: [{ enum: [[1], { a: 1 }] }, list],
+  additionalProperties: [{ additionalProperties: integer }, names],
+  patternProperties: [{ patternProperties: { '^n': integer, '1$': integer } }, names],
+  unevaluatedProperties: [{ anyOf: [{ required: ['n1'] }], unevaluatedProperties: integer }, names],
+  dependentSchemas: [{ dependentSchemas: { n1: { additionalProperties: integer } } }, names],
+  'a list of faults': [{ items: { anyOf: [{ type: 'string' }, { minimum: 9 }] } }, list],
+};
+
+test.each(Object.entries(LONG))('%s of a long value is checked in short steps', (_, [schema, value]) => {
+  const check = checkOf({ Node: schema });
+  const reads = { count: 0 };
+  const steps = check.steps(counted(value, reads));
+  let most = 0;
+  let all = 0;
+  for (let step = steps.next(); ; step = steps.next()) {
+    most = Math.max(most, reads.count);
+    all += reads.count;
+    reads.count = 0;
+    if (step.done) break;
+  }
+  expect(most).toBeLessThan(COUNT);
+  // To continue costs little.
+  expect(all).toBeLessThan(2 * readsOf(check, value) + COUNT);
+});
+
+function readsOf(check: Check, value: unknown): number {
+  const reads = { count: 0 };
+  check(counted(value, reads));
+  return reads.count;
+}
+
+test('wide objects are equal in any order of their names', () => {
+  const check = checkOf({ Node: { uniqueItems: true } });
+  const wide = Object.entries(names).slice(0, 5_500);
+  const [one, reversed] = [wide, wide.toReversed()].map((entries) => Object.fromEntries(entries));
+  expect(check([one, reversed])).toEqual([expect.objectContaining({ rule: 'uniqueItems' })]);
+  expect(check([one, { ...reversed, n7: 8 }])).toEqual([]);
+});
+
+test('a long text is matched with a pattern once, in short steps', () => {
+  const text = 'ab'.repeat(100_000);
+  const never = numbers(20).map((i) => ({ pattern: `^(a|b|ab)*c{${i + 1}}$` }));
+  const steps = checkOf({ Node: { not: { anyOf: never } } }).steps(text);
+  let count = 0;
+  for (; !steps.next().done; ) count++;
+  expect(count).toBeGreaterThan(20);
+});
 
 describe('a check in steps', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'k');

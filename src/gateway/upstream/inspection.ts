@@ -1,4 +1,5 @@
 import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
+import { atOnce } from '@storegate/openapi';
 import { fieldIn } from '../../common/field-list.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
@@ -29,23 +30,25 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     if (operation === null || exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
-    const check = () => faultsIn(operation, stored, body);
+    const steps = () => faultsIn(operation, stored, body);
     const faults =
-      body instanceof BodyStream ? check() : await largeChecks.inTurn(exchange, client.party, body, { check });
+      body instanceof BodyStream
+        ? atOnce(steps())
+        : await largeChecks.inTurn(exchange, client.party, body, { check: () => atOnce(steps()), steps });
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
     exchange.cancel?.();
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
 
-  function faultsIn(operation: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
+  function* faultsIn(operation: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
     if (body instanceof BodyStream || body.length > maxBodyBytes) {
       const message = `has a body of more than ${maxBodyBytes} bytes, too large to check`;
       return [{ ...faultOfBody(message, 'size'), limit: maxBodyBytes }];
     }
     if (fieldIn(headers, 'content-encoding') !== undefined)
       return [faultOfBody('is encoded without a request for it', 'mediaType')];
-    return operation.checkResponse(status, fieldIn(headers, 'content-type'), body);
+    return yield* operation.responseSteps(status, fieldIn(headers, 'content-type'), body);
   }
 }
 

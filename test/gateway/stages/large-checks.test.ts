@@ -103,6 +103,27 @@ describe('checks of large bodies', () => {
     expect([64 * 1024 - 1, 64 * 1024].map(check)).toEqual([64 * 1024 - 1, expect.any(Promise)]);
   });
 
+  test('include those of small bodies that take longer than a turn', async () => {
+    const checks = new LargeChecks();
+    const others: string[] = [];
+    const by = (count: number) => ({
+      check: (): string[] => [],
+      *steps() {
+        for (let step = 1; step < count; step++) {
+          standStill(3);
+          yield;
+          if (step === 1) setImmediate(() => others.push('others'));
+        }
+        return [...others];
+      },
+    });
+    const small = Buffer.alloc(10);
+    expect(checks.inTurn(exchangeOf(), 'a', small, by(1))).toEqual([]);
+    const long = checks.inTurn(exchangeOf(), 'a', small, by(4));
+    expect(long).toBeInstanceOf(Promise);
+    expect(await long).toEqual(['others']);
+  });
+
   test('let the event loop turn between their steps', async () => {
     const checks = new LargeChecks();
     const done: string[] = [];

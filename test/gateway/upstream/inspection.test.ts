@@ -11,7 +11,8 @@ test('large responses are checked in turn with other large bodies', async () => 
   const operation = {
     method: 'GET',
     ready: () => null,
-    checkResponse: (_status: number, _type: string | undefined, body: Buffer) => {
+    *responseSteps(_status: number, _type: string | undefined, body: Buffer) {
+      yield;
       done.push(`response of ${body.length}`);
       return [];
     },

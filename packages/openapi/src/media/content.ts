@@ -19,10 +19,10 @@ export interface MediaRule {
   /** `bytes` is not empty. */
   check(bytes: Uint8Array): readonly Fault[];
   /** `check` in steps of about a millisecond. Others may be checked between them. */
-  steps(bytes: Uint8Array): Steps;
+  steps(bytes: Uint8Array): MediaSteps;
 }
 
-type Steps = Generator<void, readonly Fault[], void>;
+export type MediaSteps = Generator<void, readonly Fault[], void>;
 
 type RuleFor = (contentType: string) => MediaRule;
 
@@ -189,7 +189,7 @@ function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syn
   };
 }
 
-function* inBody(steps: ReturnType<CheckBody>): Steps {
+function* inBody(steps: ReturnType<CheckBody>): MediaSteps {
   const faults = yield* faultsIn(steps);
   return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
 }

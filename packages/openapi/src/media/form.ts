@@ -5,7 +5,7 @@ import { faultBelow, refuse, type ValueFault } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
 import { type Collected, createCollector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
-import { read, readDocument } from '../parameters/reading.ts';
+import { readDocument, readInSteps, readMembers } from '../parameters/reading.ts';
 import { ANYTHING, formOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
@@ -13,8 +13,8 @@ import { textOf } from '../utf8.ts';
 import type { CheckBody } from './reading.ts';
 
 interface Field extends Collected {
-  /** @throws Unreadable */
-  read(pieces: Pieces): unknown;
+  /** In steps. @throws Unreadable */
+  read(pieces: Pieces): Generator<void, unknown, void>;
 }
 
 /** OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns the reason if bodies cannot be checked. */
@@ -29,15 +29,16 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
 
   return function* checkForm(bytes) {
     const undecodable: ValueFault[] = [];
-    const sent = collect(textOf(bytes), 'form', () => {
+    const sent = yield* collect(textOf(bytes), 'form', () => {
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
     });
     const value = new Bag();
-    const faults = [...undecodable, ...fields.flatMap((field, i) => fill(value, field, sent[i]!))];
+    const faults = undecodable;
+    for (const [i, field] of fields.entries()) faults.push(...(yield* fill(value, field, sent[i]!)));
     const pieces = sent[fields.length];
-    if (pieces && typeof pieces !== 'string') {
+    if (pieces && typeof pieces !== 'string' && pieces.form === 'object') {
       try {
-        Object.assign(value, read(pieces, others.shape, 'form'));
+        yield* readMembers(pieces.pairs, others.shape, 'form', value);
       } catch (thrown) {
         faults.push(faultBelow('', thrown));
       }
@@ -69,16 +70,22 @@ function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, enco
     allowEmpty: false,
     shape,
     encodedCommas: encodedCommas === 'separators',
-    read: (pieces) => (document ? readDocument(pieces, 'form', maxDepth).value : read(pieces, shape, 'form')),
+    *read(pieces) {
+      return document ? readDocument(pieces, 'form', maxDepth).value : yield* readInSteps(pieces, shape, 'form');
+    },
   };
 }
 
-function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): ValueFault[] {
+function* fill(
+  value: Record<string, unknown>,
+  field: Field,
+  sent: Sent | null,
+): Generator<void, readonly ValueFault[], void> {
   if (sent === null || sent === 'unused') return [];
   try {
     if (sent === 'repeated') refuse('is given more than once', sent);
     if (sent === 'style') refuse('is not written in its style', sent);
-    value[field.name] = field.read(sent);
+    value[field.name] = yield* field.read(sent);
     return [];
   } catch (thrown) {
     return [faultBelow(`/${escapeToken(field.name)}`, thrown)];

@@ -1,5 +1,6 @@
 import { type Fault, faultsFrom, MAX_FAULTS, NONE, type Rule } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
+import { atOnce } from '../slices.ts';
 import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { example, takeApart } from './styles.ts';
@@ -41,7 +42,7 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
   return (query: string): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
-    const sent = collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
+    const sent = atOnce(collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name)));
     const faults = faultsIn(parameters, sent);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [...faults, ...[...unknownNames].map(unknownFault)];
@@ -89,10 +90,7 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
     const text = pairs
       .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
       .join('&');
-    return faultsIn(
-      parameters,
-      collect(text, 'percent', () => undefined),
-    );
+    return faultsIn(parameters, atOnce(collect(text, 'percent', () => undefined)));
   };
 }
 

@@ -24,8 +24,15 @@ interface Owner {
   readonly member: string | null;
 }
 
-/** `unknown` gets `undefined` for a name that cannot be decoded. */
-export type Collect = (text: string, encoding: Encoding, unknown: Unknown) => (Sent | null)[];
+/** In steps. `unknown` gets `undefined` for a name that cannot be decoded. */
+export type Collect = (
+  text: string,
+  encoding: Encoding,
+  unknown: Unknown,
+) => Generator<void, readonly (Sent | null)[], void>;
+
+/** In parameters: less than a millisecond. */
+const STEP = 1_000;
 
 /**
  * An exploded object owns the names of its members and, if it allows additional members, every name without another
@@ -74,9 +81,10 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     else buckets[owner.index]!.pairs.push([owner.member, text]);
   }
 
-  return function collect(text, encoding, unknown) {
+  return function* collect(text, encoding, unknown) {
     const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [] }));
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0, count = 1; at < text.length; count++) {
+      if (count % STEP === 0) yield;
       const ampersand = text.indexOf('&', at);
       const end = ampersand < 0 ? text.length : ampersand;
       if (end > at) sort(text.slice(at, end), encoding, buckets, unknown);

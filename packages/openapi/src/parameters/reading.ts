@@ -4,6 +4,8 @@ import { refuse } from '../faults.ts';
 import { readingOf, readJsonText } from '../json.ts';
 import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
+import { atOnce } from '../slices.ts';
+import { WIDE, wideNames } from '../wide-names.ts';
 import { ANYTHING, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
@@ -15,6 +17,9 @@ export interface Reading {
 /** In a `form`, a space is `+` or `%20`. */
 export type Encoding = 'none' | 'percent' | 'form';
 
+/** In texts: less than a millisecond. */
+const STEP = 1_000;
+
 /** `undefined` if the encoding or its UTF-8 is invalid. */
 export function decode(text: string, encoding: Encoding): string | undefined {
   if (encoding === 'none') return text;
@@ -25,8 +30,14 @@ export function decode(text: string, encoding: Encoding): string | undefined {
 /** A text becomes a number or boolean if the schema requires one and the text is one. @throws Unreadable */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
-  if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');
-  return readMembers(pieces.pairs, shape, encoding);
+  return atOnce(readInSteps(pieces, shape, encoding));
+}
+
+/** @throws Unreadable */
+export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): Generator<void, unknown, void> {
+  if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
+  if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
+  return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
 }
 
 /** JSON in a text. @throws Unreadable */
@@ -41,29 +52,59 @@ function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer:
   return typed(text, shape?.types ?? null);
 }
 
-const readList = (texts: readonly string[], items: Shape | null, encoding: Encoding, pointer: string): unknown[] =>
-  texts.map((text, i) => readText(text, items, encoding, `${pointer}/${i}`));
+function* readList(
+  texts: readonly string[],
+  items: Shape | null,
+  encoding: Encoding,
+  pointer: string,
+): Generator<void, unknown[], void> {
+  const list: unknown[] = [];
+  for (const text of texts) {
+    list.push(readText(text, items, encoding, `${pointer}/${list.length}`));
+    if (list.length % STEP === 0) yield;
+  }
+  return list;
+}
 
-function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape, encoding: Encoding): unknown {
+type Pairs = readonly (readonly [string, string])[];
+
+/** Puts them into `object`. @throws Unreadable */
+export function* readMembers<T extends Record<string, unknown>>(
+  pairs: Pairs,
+  shape: Shape,
+  encoding: Encoding,
+  object: T,
+): Generator<void, T, void> {
   const grouped = new Map<string, string[]>();
+  let count = 0;
   for (const [rawName, text] of pairs) {
+    if (++count % STEP === 0) yield;
     const name = decode(rawName, encoding);
     if (name === undefined) refuse('must have names in valid percent-encoding', 'encoding');
     const texts = grouped.get(name);
     if (texts) texts.push(text);
     else grouped.set(name, [text]);
   }
-  const object = new Bag();
+  const names = grouped.size > WIDE ? Object.keys(object) : null;
+  if (names !== null) wideNames.set(object, names);
+  const members: Record<string, unknown> = object;
   for (const [name, texts] of grouped) {
-    object[name] = readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
+    if (++count % STEP === 0) yield;
+    members[name] = yield* readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
+    names?.push(name);
   }
   return object;
 }
 
 /** Clients repeat the name of a list member for each entry. */
-function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): unknown {
+function* readMember(
+  name: string,
+  texts: readonly string[],
+  shape: Shape | null,
+  encoding: Encoding,
+): Generator<void, unknown, void> {
   const pointer = `/${escapeToken(printable(name))}`;
-  if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
+  if (shape?.types?.has('array')) return yield* readList(texts, shape.items, encoding, pointer);
   if (texts.length > 1) refuse('is given more than once', 'repeated', pointer);
   return readText(texts[0]!, shape, encoding, pointer);
 }

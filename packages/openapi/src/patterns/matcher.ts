@@ -1,3 +1,5 @@
+import { loop } from '../schema/pauses.ts';
+import { work } from '../schema/run.ts';
 import type { Automaton } from './automaton.ts';
 import { includes, TEXT_END, TEXT_START } from './characters.ts';
 
@@ -10,6 +12,14 @@ const FOUND: State = { positions: [], next: [] };
 
 /** Above this number, the matcher drops all states, which costs time but no memory. */
 const MAX_STATES = 1000;
+
+/** In characters. */
+const STEP = 16 * 1024;
+
+interface Way {
+  readonly state: State;
+  readonly at: number;
+}
 
 /** Follows all paths at once, so that time is proportional to the length of the text. */
 export function createMatcher({ sets, follow, whole }: Automaton) {
@@ -65,15 +75,37 @@ export function createMatcher({ sets, follow, whole }: Automaton) {
     states.clear();
   }
 
+  /** From the character at `from`; ends behind the one before `to`. */
+  function walk(before: State, text: string, from: number, to: number): Way {
+    let state = before;
+    let at = from;
+    for (; at < to && state !== FOUND; at++) {
+      const character = text.codePointAt(at)!;
+      const kind = character < 128 ? ascii[character]! : search(character);
+      state = state.next[kind] ?? learn(state, kind, character);
+      if (character > 0xffff) at++;
+    }
+    return { state, at };
+  }
+
+  function followLong(text: string): State {
+    const { way } = loop(
+      sets,
+      text,
+      () => ({ next: 0, way: { state: start, at: 0 } }),
+      Math.ceil(text.length / STEP),
+      (i, found) => {
+        found.way = walk(found.way.state, text, found.way.at, Math.min(text.length, (i + 1) * STEP));
+        work.left -= STEP;
+        return found.way.state !== FOUND;
+      },
+    );
+    return way.state;
+  }
+
   return {
     test(text: string): boolean {
-      let state = start;
-      for (let i = 0; i < text.length && state !== FOUND; i++) {
-        const character = text.codePointAt(i)!;
-        const kind = character < 128 ? ascii[character]! : search(character);
-        state = state.next[kind] ?? learn(state, kind, character);
-        if (character > 0xffff) i++;
-      }
+      const state = text.length > STEP ? followLong(text) : walk(start, text, 0, text.length).state;
       return state === FOUND || step(state.positions, TEXT_END) === FOUND;
     },
   };

@@ -9,6 +9,7 @@ import type { Translated } from './definitions.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
 import { INCOMPLETE, memory, once } from './memory.ts';
+import { tested } from './pauses.ts';
 import { work } from './run.ts';
 import type { Unit, Validator } from './unit.ts';
 
@@ -19,6 +20,10 @@ interface OwnUnit {
   readonly refers: Set<OwnUnit>;
   complete: boolean;
 }
+
+const FORMATS = Object.fromEntries(
+  Object.entries(STRING_FORMATS).map(([name, format]) => [name, (text: string) => tested(format, text, format)]),
+);
 
 /** Ajv identifies them by their text. */
 const regExp = Object.assign(
@@ -112,7 +117,7 @@ export class Compiler {
   #createAjv(): Ajv {
     const ajv = this.#dialect.createAjv({
       allErrors: this.#thorough,
-      formats: { ...STRING_FORMATS },
+      formats: FORMATS,
       strictSchema: true,
       strictTypes: false,
       strictTuples: false,

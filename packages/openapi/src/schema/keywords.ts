@@ -5,6 +5,7 @@ import { multipleOf, RANGES } from '../numbers.ts';
 import { compilePattern } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { INCOMPLETE, memory } from './memory.ts';
+import { tested } from './pauses.ts';
 import { allDifferent, canonical } from './values.ts';
 
 export interface Allowed {
@@ -140,7 +141,10 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     'matches',
     (cxt) => {
       const { source, native } = cxt.schema as Matched;
-      return _`typeof ${cxt.data} == "string" && !${constant(cxt, native ?? compilePattern(source))}.test(${cxt.data})`;
+      const pattern = native ?? compilePattern(source);
+      const test = (text: string) => pattern.test(text);
+      const fits = (text: string) => tested(pattern, text, test);
+      return _`typeof ${cxt.data} == "string" && !${constant(cxt, fits)}(${cxt.data})`;
     },
     ({ schema }) => _`{pattern: ${schema.source}}`,
   ),

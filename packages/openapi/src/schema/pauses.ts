@@ -1,3 +1,4 @@
+import { wideNames } from '../wide-names.ts';
 import { memory } from './memory.ts';
 import { PAUSE, Run, WORTH, work } from './run.ts';
 import type { Place, Unit } from './unit.ts';
@@ -24,7 +25,8 @@ export function* inSteps<T>(judge: () => T, step?: number): Generator<void, T, v
   }
 }
 
-export const namesIn = (value: object): readonly string[] => work.run?.namesIn(value) ?? Object.keys(value);
+export const namesIn = (value: object): readonly string[] =>
+  wideNames.get(value) ?? work.run?.namesIn(value) ?? Object.keys(value);
 
 /** `unit.validate`, whose result the next steps of a check know if it took long. */
 export function judge(unit: Unit, value: unknown, place?: Place): boolean {
@@ -53,6 +55,22 @@ export function finish(run: Run, left: number, site: object, key: unknown, resul
   if (work.left < 0) run.pause(site, key);
 }
 
+/** In characters. */
+const LONG = 1_000;
+
+/** `test(text)`, which the next steps of a check know if the text is long. */
+export function tested(site: object, text: string, test: (text: string) => boolean): boolean {
+  const { run, left } = work;
+  if (run === null || text.length < LONG) return test(text);
+  const known = run.find<boolean>(site, text);
+  if (known !== undefined) return known;
+  const { size } = run;
+  const fits = test(text);
+  work.left -= text.length;
+  finish(run, left, site, text, fits, size);
+  return fits;
+}
+
 /** An object, or the place of another value; `undefined` if it has none. */
 function keyOf(value: unknown, place: Place | undefined): unknown {
   if (typeof value === 'object' && value !== null) return value;
@@ -72,7 +90,7 @@ export interface Loop {
  */
 export function loop<State extends Loop>(
   site: object,
-  value: object,
+  value: unknown,
   create: () => State,
   end: number,
   body: (i: number, state: State) => boolean,

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
 import { inOwnContext } from '../src/own-context.ts';
 import { type Check, Schemas } from '../src/schema/schemas.ts';
+import { done, load, short } from './documents.ts';
 
 type Json = Record<string, unknown>;
 
@@ -84,6 +85,23 @@ test('wide objects are equal in any order of their names', () => {
   const [one, reversed] = [wide, wide.toReversed()].map((entries) => Object.fromEntries(entries));
   expect(check([one, reversed])).toEqual([expect.objectContaining({ rule: 'uniqueItems' })]);
   expect(check([one, { ...reversed, n7: 8 }])).toEqual([]);
+});
+
+test.each([
+  ['form', ',', undefined],
+  ['form', '%2c', 'separators'],
+  ['spaceDelimited', '%20', undefined],
+  ['pipeDelimited', '|', undefined],
+] as const)('a long list in the style %s with %s in it is read in steps', (style, separator, encodedCommas) => {
+  const schema = { type: 'object', properties: { a: { type: 'array', items: integer } } };
+  const content = { 'application/x-www-form-urlencoded': { schema, encoding: { a: { style, explode: false } } } };
+  const options = encodedCommas ? { encodedCommas } : {};
+  const { operations } = load({ '/': { post: { requestBody: { content }, responses: done } } }, {}, options);
+  const media = operations[0]!.body!.media('application/x-www-form-urlencoded')!;
+  const body = (texts: readonly unknown[]) => Buffer.from(`a=${texts.join(separator)}`);
+  expect([...media.steps(body(list))].length).toBeGreaterThan(30);
+  expect(media.check(body(list))).toEqual([]);
+  expect(short(media.check(body([...list, 'x'])))).toEqual([`/a/${COUNT} must be an integer`]);
 });
 
 test('a long text is matched with a pattern once, in short steps', () => {

@@ -1,6 +1,6 @@
 import { decode, type Encoding } from './reading.ts';
 import { PRIMITIVES, type Shape } from './shape.ts';
-import { type Layout, type Pieces, takeApart } from './styles.ts';
+import { type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
 
 export interface Collected extends Layout {
   readonly shape: Shape;
@@ -33,6 +33,8 @@ export type Collect = (
 
 /** In parameters: less than a millisecond. */
 const STEP = 1_000;
+/** In characters. */
+const LONG = 16 * 1024;
 
 /**
  * An exploded object owns the names of its members and, if it allows additional members, every name without another
@@ -90,18 +92,22 @@ export function createCollector(parameters: readonly Collected[]): Collect {
       if (end > at) sort(text.slice(at, end), encoding, buckets, unknown);
       at = end + 1;
     }
-    return buckets.map((bucket, index) => sent(parameters[index]!, bucket));
+    const all: (Sent | null)[] = [];
+    for (const [index, bucket] of buckets.entries()) all.push(yield* sent(parameters[index]!, bucket));
+    return all;
   };
 }
 
-function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
+function* sent(parameter: Collected, { texts, pairs }: Bucket): Generator<void, Sent | null, void> {
   if (texts.length === 0 && pairs.length === 0) return null;
   const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
   if (style === 'deepObject') return deepSent(parameter, { texts, pairs });
   if (form === 'object' && explode) return { form, pairs };
   if (form === 'array' && explode) return { form, texts };
-  return texts.length > 1 ? 'repeated' : takeApart(parameter, texts[0]!);
+  if (texts.length > 1) return 'repeated';
+  const [text] = texts as [string];
+  return form === 'array' && text.length > LONG ? yield* takeListApart(parameter, text) : takeApart(parameter, text);
 }
 
 /** A deep object may also be a primitive value, which is written without brackets. */

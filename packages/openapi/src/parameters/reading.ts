@@ -17,6 +17,9 @@ export interface Reading {
 /** In a `form`, a space is `+` or `%20`. */
 export type Encoding = 'none' | 'percent' | 'form';
 
+/** In names: a map that grows is copied. */
+const LARGEST = 32 * 1024;
+
 /** In texts: less than a millisecond. */
 const STEP = 1_000;
 
@@ -75,20 +78,23 @@ export function* readMembers<T extends Record<string, unknown>>(
   encoding: Encoding,
   object: T,
 ): Generator<void, T, void> {
-  const grouped = new Map<string, string[]>();
+  const grouped = [new Map<string, string[]>()];
   let count = 0;
   for (const [rawName, text] of pairs) {
     if (++count % STEP === 0) yield;
     const name = decode(rawName, encoding);
     if (name === undefined) refuse('must have names in valid percent-encoding', 'encoding');
-    const texts = grouped.get(name);
-    if (texts) texts.push(text);
-    else grouped.set(name, [text]);
+    const known = grouped.find((part) => part.has(name));
+    if (known) known.get(name)!.push(text);
+    else {
+      if (grouped.at(-1)!.size === LARGEST) grouped.push(new Map());
+      grouped.at(-1)!.set(name, [text]);
+    }
   }
-  const names = grouped.size > WIDE ? Object.keys(object) : null;
+  const names = grouped[0]!.size > WIDE ? Object.keys(object) : null;
   if (names !== null) wideNames.set(object, names);
   const members: Record<string, unknown> = object;
-  for (const [name, texts] of grouped) {
+  for (const [name, texts] of grouped.values().flatMap((part) => part.entries())) {
     if (++count % STEP === 0) yield;
     members[name] = yield* readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
     names?.push(name);

@@ -35,9 +35,30 @@ export type Pieces =
  */
 export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | 'style' {
   if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : 'style';
-  if (style === 'spaceDelimited') return split(raw, /%20|\+| /, form, false);
-  if (style === 'pipeDelimited') return split(raw, /\||%7[Cc]/, form, false);
-  return split(raw, encodedCommas ? /,|%2[Cc]/ : ',', form, explode && style === 'simple');
+  return split(raw, separatorOf(style, encodedCommas), form, explode && style === 'simple');
+}
+
+function separatorOf(style: Style, encodedCommas: boolean | undefined): RegExp | ',' {
+  if (style === 'spaceDelimited') return /%20|\+| /;
+  if (style === 'pipeDelimited') return /\||%7[Cc]/;
+  return encodedCommas ? /,|%2[Cc]/ : ',';
+}
+
+/** In entries: less than a millisecond. */
+const STEP = 1_000;
+
+/** `takeApart` in steps, for a list that is not written as a label. */
+export function* takeListApart({ style, encodedCommas }: Layout, raw: string): Generator<void, Pieces, void> {
+  const separator = new RegExp(separatorOf(style, encodedCommas), 'g');
+  const texts: string[] = [];
+  let start = 0;
+  for (let found = separator.exec(raw); found; found = separator.exec(raw)) {
+    texts.push(raw.slice(start, found.index));
+    start = separator.lastIndex;
+    if (texts.length % STEP === 0) yield;
+  }
+  texts.push(raw.slice(start));
+  return { form: 'array', texts };
 }
 
 function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | 'style' {

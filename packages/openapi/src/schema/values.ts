@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
 import { loop, namesIn } from './pauses.ts';
 import { work } from './run.ts';
@@ -14,7 +14,7 @@ const MANY = 1_000;
 /** In values: a set that grows is copied. */
 const LARGEST = 32 * 1024;
 
-const [TEXTS, ORDER, DIFFERENT] = [{}, {}, {}];
+const [TEXTS, ORDER, DIGEST, DIFFERENT] = [{}, {}, {}, {}];
 
 const MARK = '\u0000';
 
@@ -35,20 +35,37 @@ function text(value: unknown): string {
   const known = digests.get(value);
   if (known !== undefined) return known;
   const whole = textOf(value);
-  if (whole.length <= LONG) return whole;
-  work.left -= whole.length / 4;
-  const digest = `digest ${hash('sha256', whole)}`;
+  if (typeof whole === 'string' && whole.length <= LONG) return whole;
+  const digest = `digest ${typeof whole === 'string' ? hash('sha256', whole) : digestOf(value, whole)}`;
   digests.set(value, digest);
   return digest;
 }
 
-function textOf(value: object): string {
+/** Or the texts of many members or entries. */
+function textOf(value: object): string | readonly string[] {
   if (value instanceof Binary) return `bytes ${value.digest}`;
   const names = Array.isArray(value) ? null : namesIn(value);
   const textAt = (i: number) =>
     names === null ? text((value as unknown[])[i]) : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
   const texts = allTexts(value, names?.length ?? (value as unknown[]).length, textAt);
-  return names === null ? `[${texts.join()}]` : `{${inOrder(value, texts).join()}}`;
+  const sorted = names === null ? texts : inOrder(value, texts);
+  if (sorted.length >= MANY) return sorted;
+  return names === null ? `[${sorted.join()}]` : `{${sorted.join()}}`;
+}
+
+function digestOf(value: object, texts: readonly string[]): string {
+  const { digest } = loop(
+    DIGEST,
+    value,
+    () => ({ next: 0, digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{') }),
+    Math.ceil(texts.length / MANY),
+    (i, { digest }) => {
+      digest.update(`${texts.slice(i * MANY, (i + 1) * MANY).join()},`);
+      work.left -= MANY * 20;
+      return true;
+    },
+  );
+  return digest.digest('hex');
 }
 
 function allTexts(value: object, count: number, textAt: (i: number) => string): string[] {

@@ -118,8 +118,8 @@ describe('checks of large bodies', () => {
       },
     });
     const small = Buffer.alloc(10);
-    expect(checks.inTurn(exchangeOf(), 'a', small, by(1))).toEqual([]);
-    const long = checks.inTurn(exchangeOf(), 'a', small, by(4));
+    expect(checks.inTurn(exchangeOf(), owner('a'), small, by(1))).toEqual([]);
+    const long = checks.inTurn(exchangeOf(), owner('a'), small, by(4));
     expect(long).toBeInstanceOf(Promise);
     expect(await long).toEqual(['others']);
   });

@@ -155,7 +155,7 @@ const TOO_DEEP: ValueFault = Object.freeze({
   rule: 'complexity',
 });
 
-/** The first errors, or `null` if there are none. */
+/** The first errors, or `null` if all values fit. */
 function verdictOf(quick: Unit, value: unknown): Errors | 'too deep' | null {
   try {
     return quick.validate(value) ? null : (quick.validate.errors ?? []);

@@ -9,7 +9,7 @@ import { tlsTo } from './tls-client.ts';
 export interface PoolLimits extends ClientTimeouts {
   readonly connections: number;
   readonly mostWaiting: number;
-  /** Bytes per second, while other requests wait for a connection. */
+  /** Bytes per second, demanded while other requests wait for a connection. */
   readonly minResponseRate?: number;
 }
 
@@ -46,6 +46,14 @@ interface Waiting {
   refuse(reason?: Error): void;
 }
 
+interface Pace {
+  bytes: number;
+  /** When they were counted. */
+  at: number;
+  /** Bytes per second before that. */
+  rate: number;
+}
+
 interface Lease {
   readonly turn: Turn<Waiting>;
   readonly since: number;
@@ -62,8 +70,8 @@ export class Pool {
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #leases = new Map<ClientConnection, Lease>();
-  /** The bytes that clients had read or sent, and when. */
-  readonly #moved = new Map<ClientConnection, { bytes: number; at: number }>();
+  /** Of bodies that clients read or send slowly. */
+  readonly #paces = new Map<ClientConnection, Pace>();
   #look: number;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -198,7 +206,7 @@ export class Pool {
   }
 
   #closed(connection: ClientConnection): void {
-    this.#moved.delete(connection);
+    this.#paces.delete(connection);
     if (this.#left.delete(connection)) this.#endTurn(connection, true);
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
@@ -253,24 +261,35 @@ export class Pool {
   /** The slowest first, as many as requests wait for. */
   #endSlowClients(now: number): void {
     const { minResponseRate = 0 } = this.#limits;
-    if (this.#waiting.size === 0 || minResponseRate === 0) {
-      this.#moved.clear();
-      return;
-    }
-    const slow: { connection: ClientConnection; bytes: number }[] = [];
+    const slow: { readonly connection: ClientConnection; readonly rate: number }[] = [];
     for (const connection of this.#all) {
-      const { clientBytes } = connection;
-      const before = this.#moved.get(connection);
-      if (clientBytes === null) this.#moved.delete(connection);
-      else if (before === undefined) this.#moved.set(connection, { bytes: clientBytes, at: now });
-      else if (now - before.at >= RATE_SPAN) {
-        this.#moved.delete(connection);
-        const bytes = clientBytes - before.bytes;
-        if (bytes < (minResponseRate * (now - before.at)) / 1_000) slow.push({ connection, bytes });
-      }
+      const rate = this.#rateOf(connection, now);
+      if (rate < minResponseRate) slow.push({ connection, rate });
     }
-    slow.sort((one, other) => one.bytes - other.bytes);
+    if (this.#waiting.size === 0) return;
+    slow.sort((one, other) => one.rate - other.rate);
     for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endSlowClient();
+  }
+
+  /** Bytes per second in the last whole span, in which the client was the slow side. */
+  #rateOf(connection: ClientConnection, now: number): number {
+    const { clientBytes } = connection;
+    if (clientBytes === null) {
+      this.#paces.delete(connection);
+      return ALL;
+    }
+    const pace = this.#paces.get(connection);
+    if (pace === undefined) {
+      this.#paces.set(connection, { bytes: clientBytes, at: now, rate: ALL });
+      return ALL;
+    }
+    const elapsed = now - pace.at;
+    if (elapsed >= RATE_SPAN) {
+      pace.rate = ((clientBytes - pace.bytes) * 1_000) / elapsed;
+      pace.bytes = clientBytes;
+      pace.at = now;
+    }
+    return pace.rate;
   }
 }
 

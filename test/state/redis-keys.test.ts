@@ -182,7 +182,7 @@ test.each([0, 1, 499, 500, 501])(
         };
       },
     });
-    const { read } = keysInRedis(redis, { make: async () => {} } as never, { deadline: 250 } as never);
+    const { read } = keysInRedis(redis, { make: async () => {} } as never, { deadline: 10_000 } as never);
     const ids = (await Array.fromAsync(read())).flat().map(({ id }) => id);
     expect(added).toBe(true);
     expect(ids).toEqual(all.map(({ id }) => id));

@@ -487,7 +487,7 @@ const LARGE: readonly Rule[] = [
     expected: [true, 200],
     async observe(door, doors) {
       answering(doors, good);
-      const wires = await Promise.all(Array.from({ length: 12 }, () => door.connect()));
+      const wires = await Promise.all(Array.from({ length: 30 }, () => door.connect()));
       const part = door.request('POST', [`Content-Length: ${900 * KIB}`], text(800 * KIB));
       const refused = wires.map((wire) => wire.send(part).answer());
       const { status, code } = await Promise.race(refused);

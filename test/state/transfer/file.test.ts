@@ -170,7 +170,7 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
   ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
   ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
   ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
-  ['key', 'an invalid address', set('addresses', ['x']), /not an address or CIDR block/],
+  ['key', 'an invalid address', set('addresses', ['x']), /is not an address, or a block/],
   ['key', 'an invalid scope', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
   ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
   ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],

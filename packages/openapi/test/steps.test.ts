@@ -104,6 +104,30 @@ test.each([
   expect(short(media.check(body([...list, 'x'])))).toEqual([`/a/${COUNT} must be an integer`]);
 });
 
+describe('of many alternatives', () => {
+  const values = numbers(100).map((i) => ({ enum: [i, Math.max(i, 90)] }));
+
+  test('oneOf takes the value of exactly one', () => {
+    const check = checkOf({ Node: { oneOf: values } });
+    const rules = (value: unknown) => new Set(check(value).map(({ rule }) => rule));
+    expect([0, 41, 89, 99].map((value) => check(value))).toEqual([[], [], [], []]);
+    expect(rules(90)).toContain('oneOf');
+    expect(rules(100)).toContain('enum');
+    expect(checkOf({ Node: { anyOf: values } })(90)).toEqual([]);
+  });
+
+  test.each(['anyOf', 'oneOf'])('%s with distinct constants of a required property applies one', (union) => {
+    const kinds = (count: number) =>
+      numbers(count).map((i) => ({ type: 'object', required: ['k'], properties: { k: { const: i }, a: integer } }));
+    const [few, many] = [10, 500].map((count) => checkOf({ Node: { [union]: kinds(count) } })) as [Check, Check];
+    expect(readsOf(many, { k: 9, a: 1 })).toBe(readsOf(few, { k: 9, a: 1 }));
+    expect(many({ k: 499, a: 1 })).toEqual([]);
+    const faults = [expect.objectContaining({ pointer: '/a', rule: 'type' }), expect.objectContaining({ rule: union })];
+    expect(many({ k: 499, a: 'x' })).toEqual(faults);
+    for (const value of [{ k: 500 }, {}, 1]) expect(many(value)).not.toEqual([]);
+  });
+});
+
 test('a long text is matched with a pattern once, in short steps', () => {
   const text = 'ab'.repeat(100_000);
   const never = numbers(20).map((i) => ({ pattern: `^(a|b|ab)*c{${i + 1}}$` }));
@@ -132,7 +156,7 @@ describe('a check in steps', () => {
   const { schema: schemas } = fc.letrec<{ schema: Json }>((tie) => {
     const schema = tie('schema');
     const some = fc.array(schema, { minLength: 1, maxLength: 3 });
-    const many = fc.array(schema, { minLength: 5, maxLength: 24 });
+    const many = fc.array(fc.oneof({ weight: 9, arbitrary: leaf }, schema), { minLength: 38, maxLength: 45 });
     const members = fc.dictionary(name, schema, { maxKeys: 3 });
     const deep = schema.map((part) => ({ type: 'object', properties: { a: part, b: ref('Node') } }));
     const kinds = fc

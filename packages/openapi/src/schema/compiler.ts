@@ -8,7 +8,7 @@ import { cut, withFirstLook } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
-import { INCOMPLETE, memory, once } from './memory.ts';
+import { FREE, INCOMPLETE, memory, once } from './memory.ts';
 import { tested } from './pauses.ts';
 import { work } from './run.ts';
 import type { Unit, Validator } from './unit.ts';
@@ -108,7 +108,8 @@ export class Compiler {
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
-    unit.validate = once(schema, compiled);
+    // A list of faults must not depend on where a check paused.
+    unit.validate = once(schema, compiled, this.#thorough ? 0 : FREE);
     unit.weight = weightOf(whole);
     unit.schema = null;
     this.#compiling = null;

@@ -64,19 +64,19 @@ export function joined(errors: ErrorObject[] | null, more: readonly ErrorObject[
 }
 
 /** Nearly all bodies need fewer checks, and remembering costs as much as a small schema. */
-const FREE = 8;
+export const FREE = 8;
 
 /** A longer list may contain duplicates. */
 const LONG = 20;
 
 /**
  * Remembers the result for each object: the work of a recursive schema that leads to others in several ways would
- * otherwise multiply with each level of the value.
+ * otherwise multiply with each level of the value. The first `free` objects are not remembered.
  */
-export function once(schema: Translated, validate: Validator): Validator {
+export function once(schema: Translated, validate: Validator, free: number): Validator {
   if (!forks(schema)) return validate;
   const remembering: Validator = (value, place) => {
-    if (typeof value !== 'object' || value === null || memory.judgements++ < FREE) {
+    if (typeof value !== 'object' || value === null || memory.judgements++ < free) {
       const fits = validate(value, place);
       remembering.errors = validate.errors ?? null;
       return fits;

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { configType } from './config-type.ts';
 import { writeSnapshot } from './formats.ts';
 import { prometheusRule } from './prometheus-rule.ts';
+import { settingsFile } from './settings-file.ts';
 import { listText, objectText } from './type-text.ts';
 
 // Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7 does not have.
@@ -12,6 +13,7 @@ const root = join(import.meta.dirname, '..');
 const CONTRACT = join(root, 'config/admin.openapi.yaml');
 const TYPES = join(root, 'packages/console/src/admin-api.ts');
 const SETTINGS = join(root, 'src/config/config.generated.ts');
+const SETTINGS_FILE = join(root, 'config/gateway.yaml');
 const RULE = join(root, 'deploy/kubernetes/monitoring/prometheus-rule.yaml');
 
 interface Schema {
@@ -151,6 +153,7 @@ const orNull = (type: string, { nullable, enum: values }: Schema): string =>
 if (import.meta.main) {
   writeFileSync(TYPES, adminTypes());
   writeFileSync(SETTINGS, configType());
+  writeFileSync(SETTINGS_FILE, settingsFile());
   writeFileSync(RULE, prometheusRule());
   writeSnapshot(process.argv.includes('--breaking'));
 }

@@ -4,11 +4,12 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { configType } from '../../scripts/config-type.ts';
+import { settingsFile } from '../../scripts/settings-file.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
 import { schemaErrors } from '../../src/config/schema/errors.ts';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
 import { isValid, validator } from '../../src/config/schema/validators.ts';
-import { settingsOf } from '../../src/config/settings.ts';
+import { settingsOf, valueAt } from '../../src/config/settings.ts';
 import { textOf } from '../support/imports.ts';
 import { SETTING_READERS } from '../support/setting-readers.ts';
 
@@ -86,6 +87,14 @@ describe('the schema that editors show', () => {
       const schema = new Map(settings).get(setting) as Schema & { description: string };
       expect(schema.description).toContain(name);
       expect(text).toContain(name);
+    }
+  });
+
+  test('has the text of config/gateway.yaml, with every default', () => {
+    const text = readFileSync(resolve(root, 'config/gateway.yaml'), 'utf8');
+    expect(text).toBe(settingsFile());
+    for (const [name, { default: usual }] of settings) {
+      if (usual !== undefined) expect([name, valueAt(parse(text), name)]).toEqual([name, usual]);
     }
   });
 

@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
-import { type Fault, faultBelow, NONE } from '../faults.ts';
+import { type Fault, faultBelow, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { inOwnContext } from '../own-context.ts';
 import { noteUnread } from '../parameters/shape.ts';
@@ -190,14 +190,11 @@ function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syn
 }
 
 function* inBody(steps: ReturnType<CheckBody>): MediaSteps {
-  const faults = yield* faultsIn(steps);
-  return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
-}
-
-function* faultsIn(steps: ReturnType<CheckBody>): ReturnType<CheckBody> {
+  let faults: readonly ValueFault[];
   try {
-    return yield* steps;
+    faults = yield* steps;
   } catch (thrown) {
-    return [faultBelow('', thrown)];
+    faults = [faultBelow('', thrown)];
   }
+  return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
 }

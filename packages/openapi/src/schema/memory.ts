@@ -15,7 +15,7 @@ export const memory = {
   allowance: 0,
 };
 
-type Kept = Pick<typeof memory, 'judgements' | 'known' | 'dropped' | 'allowance'>;
+export type Kept = Pick<typeof memory, 'judgements' | 'known' | 'dropped' | 'allowance'>;
 
 export const blank = (): Kept => ({ judgements: 0, known: new Map(), dropped: false, allowance: 0 });
 
@@ -43,6 +43,7 @@ export function forget(): void {
   memory.judgements = 0;
   memory.dropped = false;
   memory.apart = 0;
+  memory.allowance = 0;
 }
 
 /**

@@ -27,9 +27,10 @@ export const work = {
 export class Run {
   /** Whether a step has ended, so that there may be results. */
   resumed = false;
-  readonly #found = new Map<object, Map<unknown, unknown>>();
-  readonly #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] = [];
-  readonly #names = new Map<object, readonly string[]>();
+  /** Most checks need none of these. */
+  #found: Map<object, Map<unknown, unknown>> | null = null;
+  #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] | null = null;
+  #names: Map<object, readonly string[]> | null = null;
   /** Where the last step ended; `null`: nowhere in particular. */
   #end: { readonly site: object; readonly key: unknown } | null = null;
   readonly #step: number;
@@ -39,7 +40,7 @@ export class Run {
   }
 
   get size(): number {
-    return this.#trail.length;
+    return this.#trail === null ? 0 : this.#trail.length;
   }
 
   begin(): void {
@@ -47,7 +48,7 @@ export class Run {
   }
 
   find<T>(site: object, key: unknown): T | undefined {
-    const found = this.#found.get(site)?.get(key);
+    const found = this.#found?.get(site)?.get(key);
     if (this.#end !== null && this.#end.site === site && this.#end.key === key) {
       this.#end = null;
       work.left = this.#step;
@@ -57,6 +58,8 @@ export class Run {
 
   /** `site` is a place in a compiled schema, `key` a value. */
   keep(site: object, key: unknown, result: unknown): void {
+    this.#found ??= new Map();
+    this.#trail ??= [];
     let results = this.#found.get(site);
     if (results === undefined) {
       results = new Map();
@@ -68,8 +71,10 @@ export class Run {
 
   /** Forgets what has been found since then: it is a part of a result. */
   release(size: number): void {
-    while (this.#trail.length > size) {
-      const [results, key] = this.#trail.pop()!;
+    const trail = this.#trail;
+    if (trail === null) return;
+    while (trail.length > size) {
+      const [results, key] = trail.pop()!;
       results.delete(key);
     }
   }
@@ -81,10 +86,11 @@ export class Run {
   }
 
   namesIn(value: object): readonly string[] {
-    const known = this.#names.get(value);
+    const known = this.#names?.get(value);
     if (known !== undefined) return known;
     const names = Object.keys(value);
     if (names.length > WORTH) {
+      this.#names ??= new Map();
       this.#names.set(value, names);
       work.left -= NAME * names.length;
     }

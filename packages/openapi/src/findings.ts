@@ -21,7 +21,9 @@ export class Findings {
 
   problem(node: object, key: string | number | null, message: string): void {
     const problem = this.#places?.of(node, key, message);
-    if (problem) this.#mistakes.set(formatProblem(problem), { problem, node, key });
+    if (!problem) return;
+    const text = formatProblem(problem);
+    if (this.#mistakes.get(text)?.node !== null) this.#mistakes.set(text, { problem, node, key });
   }
 
   /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */

@@ -11,7 +11,8 @@ import type { BodyRule, Operation } from './types.ts';
 
 const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-export const METHODS: ReadonlySet<unknown> = new Set(NAMES);
+/** Fields of a path item whose mistakes concern one operation. The last two are never served. */
+export const METHODS: ReadonlySet<unknown> = new Set([...NAMES, 'query', 'additionalOperations']);
 
 /** GET and DELETE are not among them: OpenAPI 3.0.3 ignores their `requestBody`, but some services read it. */
 const WITHOUT_BODY = new Set(['head', 'trace']);

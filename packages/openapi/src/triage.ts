@@ -1,5 +1,6 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
+import { isOnNetwork } from './document/sources.ts';
 import { byPlace, type Mistake } from './findings.ts';
 import { type Description, METHODS } from './operations.ts';
 import type { Treatment } from './options.ts';
@@ -30,7 +31,7 @@ export function triage<Described extends Description>(
   const owned = new Set([...own.values()].flatMap((one) => [...one]));
   const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
   if (onUnsupported === 'refuse') {
-    const tolerated = responses === 'off' ? others.filter((mistake) => !isOfDocument(mistake, document)) : [];
+    const tolerated = responses === 'off' ? others.filter(createTolerance(document, described)) : [];
     const refused = [...new Set(mistakes).difference(new Set(tolerated))];
     return {
       refused: problemsOf(refused),
@@ -80,10 +81,20 @@ function mistakesByOperation(
   return own;
 }
 
-function isOfDocument({ node }: Mistake, document: Document): boolean {
-  const { root } = document;
-  if ([root, root.info, root.paths, root.components].includes(node)) return true;
-  return document.members(root.paths).some(([, item]) => document.object(item) === node);
+/**
+ * What no request reaches is tolerated, except references of responses to missing files and to nothing: a deployment
+ * may be incomplete.
+ */
+function createTolerance(document: Document, described: readonly (readonly [Description, Json])[]) {
+  const { root, findings } = document;
+  const broken = findings.mistakes.flatMap(({ node, key }) => {
+    if (key !== '$ref' || !isObject(node)) return [];
+    return isOnNetwork(node.$ref) ? [] : [node];
+  });
+  const reached = createReach(document, new Set(broken))(described.map(([, { responses }]) => responses));
+  const items = document.members(root.paths).map(([, item]) => document.object(item));
+  const own = new Set<unknown>([root, root.info, root.paths, root.components, ...items, ...reached]);
+  return ({ node }: Mistake): boolean => !own.has(node);
 }
 
 interface Unit {

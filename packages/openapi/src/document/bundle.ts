@@ -4,6 +4,7 @@ import { aBoolean, aText, type KeywordValues } from '../dialect/keyword-values.t
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
+import { PathItems } from './path-items.ts';
 import { type Dynamics, Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
@@ -20,6 +21,8 @@ const NAMES: Partial<Record<Kind, string>> = {
   mediaType: 'media type',
   securityScheme: 'security scheme',
 };
+
+type Severity = 'problem' | 'refuse';
 
 const MUST_BE: Readonly<Record<string, KeywordValues>> = {
   string: aText,
@@ -40,6 +43,7 @@ export class Bundler {
   readonly #dialect: Dialect;
   readonly #misspelling: (field: string) => string | null;
   readonly #resources: Resources | null;
+  readonly #pathItems: PathItems;
 
   constructor(dialect: Dialect, sources: Sources, misspelling: (field: string) => string | null) {
     this.#dialect = dialect;
@@ -47,6 +51,7 @@ export class Bundler {
     this.#findings = sources.findings;
     this.#misspelling = misspelling;
     this.#resources = dialect.identifiers ? new Resources(dialect, sources) : null;
+    this.#pathItems = new PathItems(sources.findings, sources.places);
   }
 
   /** Returns the targets of dynamic references; `null` without any. */
@@ -120,7 +125,7 @@ export class Bundler {
   }
 
   #field(node: Json, key: string, value: unknown, field: Field): void {
-    if (field === 'foreign') this.#foreign(node, key, value);
+    if (field === 'foreign') this.#foreign(node, key);
     if (field === 'foreign' || field === 'any') return;
     const [complaint, test] = MUST_BE[typeof field === 'string' ? field : field[0]]!;
     if (!test(value)) this.#findings.problem(node, key, complaint);
@@ -129,12 +134,13 @@ export class Bundler {
     }
   }
 
-  /** A custom method is its own mistake and does not affect the other methods of its path. */
-  #foreign(node: Json, key: string, value: unknown): void {
-    const message = `${key} of ${this.#dialect.name} is not supported: requests or answers of it cannot be checked`;
-    const own = this.#visited.get(node) === 'pathItem' && isObject(value);
-    if (own) this.#findings.problem(value, null, message);
-    else this.#findings.problem(node, key, message);
+  #foreign(node: Json, key: string): void {
+    const { name } = this.#dialect;
+    this.#findings.problem(
+      node,
+      key,
+      `${key} of ${name} is not supported: requests or answers of it cannot be checked`,
+    );
   }
 
   #member(parent: Json, key: string, kind: Kind): void {
@@ -148,7 +154,9 @@ export class Bundler {
   #reference(node: Json, ref: string, kind: Kind): void {
     const means = kind === 'schema' && this.#resources !== null;
     if (!means) this.#noteBeside(node, `, as ${this.#dialect.name} says`);
-    const target = this.#target(node, '$ref', ref, kind);
+    // Without a readable scheme, the gateway would not know which headers carry keys.
+    const severity = kind === 'securityScheme' ? 'refuse' : 'problem';
+    const target = this.#target(node, '$ref', ref, kind, severity);
     if (means) {
       for (const [key, message] of this.#dialect.notes(node, {})) this.#findings.note(node, key, message);
       this.#fields(node, kind);
@@ -166,25 +174,33 @@ export class Bundler {
     }
   }
 
-  /**
-   * `components` has no section for these. OpenAPI does not define references to operations, but real documents use
-   * them.
-   */
+  /** `components` has no section for these. */
   #inline(parent: Json, key: string, node: Json, kind: 'pathItem' | 'operation'): void {
-    const target = this.#target(node, '$ref', String(node.$ref), kind);
+    const target =
+      kind === 'pathItem' ? this.#pathItem(parent, node) : this.#target(node, '$ref', String(node.$ref), kind);
     if (!target) return;
-    if (this.#resources !== null || kind === 'operation') this.#noteBeside(node, '');
+    if (kind === 'operation') this.#noteBeside(node, '');
     if (this.#inlining.has(target)) {
       const what = kind === 'operation' ? 'an operation' : 'a path item';
       this.#findings.problem(node, '$ref', `${what} must not contain itself`);
       return;
     }
     this.#inlining.add(target);
-    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#home(target, kind);
+    if (kind === 'pathItem' && this.#sources.holds(target)) node.$ref = this.#home(target, kind);
     else parent[key] = target;
     if (kind === 'operation') this.#member(parent, key, kind);
     else this.#visit(target, kind);
     this.#inlining.delete(target);
+  }
+
+  /** Nothing is known about the operations of a path item that cannot be read: requests to them would get 404. */
+  #pathItem(parent: Json, node: Json): Json | null {
+    const severity: Severity = parent === this.#sources.root.paths ? 'refuse' : 'problem';
+    return this.#pathItems.read(
+      node,
+      (reference) => this.#target(reference, '$ref', String(reference.$ref), 'pathItem', severity),
+      (reference) => this.#findings[severity](reference, '$ref', 'a path item must not contain itself'),
+    );
   }
 
   /** OpenAPI 3.0.3, Discriminator Object. */
@@ -214,7 +230,7 @@ export class Bundler {
     return isObject(target) ? target : null;
   }
 
-  #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
+  #target(node: Json, key: string, ref: string, kind: Kind | null, severity: Severity = 'problem'): Json | null {
     const file = this.#sources.places.fileOf(node);
     const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
     const target = known === undefined ? this.#sources.find(ref, file) : known;
@@ -222,7 +238,7 @@ export class Bundler {
       this.#resources?.add(target, kind ?? 'schema');
       return target;
     }
-    if (target !== null) this.#findings.problem(node, key, target);
+    if (target !== null) this.#findings[severity](node, key, target);
     return null;
   }
 }

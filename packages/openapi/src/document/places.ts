@@ -38,9 +38,16 @@ export interface Origin {
 /** Also of objects that the bundler moved. */
 export class Places {
   readonly #origins = new WeakMap<object, Origin>();
+  readonly #parts = new WeakMap<object, readonly object[]>();
 
   set(value: object, origin: Origin): void {
     this.#origins.set(value, origin);
+  }
+
+  /** The place of a member is its place in the first part that has it. */
+  join(whole: object, parts: readonly [object, ...object[]]): void {
+    this.#origins.set(whole, this.origin(parts[0]));
+    this.#parts.set(whole, parts);
   }
 
   /**
@@ -57,6 +64,8 @@ export class Places {
   }
 
   of(value: object, key: string | number | null, message: string): Problem {
+    const part = this.#parts.get(value)?.find((one) => key !== null && Object.hasOwn(one, key));
+    if (part) return this.of(part, key, message);
     const origin = this.origin(value);
     const tokens = key === null ? origin.tokens : [...origin.tokens, key];
     return origin.source.problem(origin.offset(key), tokens, message);

@@ -42,6 +42,11 @@ export class Sources {
     return this.places.fileOf(node) === this.file;
   }
 
+  /** Whether a reference to its place in the main file leads to this object. */
+  holds(node: Json): boolean {
+    return this.isMain(node) && follow(this.root, pointerTo(this.places.origin(node).tokens)) === node;
+  }
+
   find(ref: string, from: string): Found {
     if (SCHEME.test(ref)) return onNetwork(ref);
     const [, path, fragment = ''] = /^([^#]*)(?:#(.*))?$/s.exec(ref)!;
@@ -91,11 +96,14 @@ export class Sources {
   }
 }
 
+export const isOnNetwork = (ref: unknown): boolean => typeof ref === 'string' && SCHEME.test(ref);
+
 export const onNetwork = (ref: string): string => `${ref} is on the network: only files are read`;
 
 export function foundAt(value: unknown, ref: string): Json | string {
   if (isObject(value)) return value;
-  return value === undefined ? `${ref} does not exist` : `${ref} is not an object`;
+  if (value === undefined) return `${ref} does not exist`;
+  return value === null ? `${ref} is empty` : `${ref} is not an object`;
 }
 
 const isSource = (source: Source | string | null): source is Source => typeof source === 'object' && source !== null;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import { Places } from '../src/document/places.ts';
 import { readSource } from '../src/document/source.ts';
 import { ContractError, loadContract } from '../src/index.ts';
@@ -68,12 +69,60 @@ describe('aliases of YAML', () => {
     });
   });
 
+  const own = '{ z: 0, x: 9 }';
+
+  test.each<[what: string, map: string, expected: object]>([
+    ['one map', '{ <<: *a, y: 2 }', { x: 1, y: 2 }],
+    ['members of their own before and after it', '{ x: 5, <<: *a, y: 2 }', { x: 5, y: 2 }],
+    ['members of their own after it', '{ <<: *a, x: 5 }', { x: 5 }],
+    ['several maps, of which the first has precedence', `{ <<: [*a, ${own}] }`, { x: 1, z: 0 }],
+    ['a map that is written in place', `{ <<: ${own} }`, { z: 0, x: 9 }],
+    ['a map that merges another one', '{ <<: *b }', { x: 1, w: 3 }],
+    ['an empty list', '{ <<: [], y: 1 }', { y: 1 }],
+  ])('are merged by the merge key: %s', (_what, map, expected) => {
+    const text = `a: &a { x: 1 }\nb: &b { <<: *a, w: 3 }\nc: ${map}\n`;
+    expect((root(text) as { c: object }).c).toEqual(expected);
+    expect(parse(text, { merge: true }).c).toEqual(expected);
+  });
+
+  test.each(['1', '[1]', '"*a"', '', '[[]]'])('are not merged from %s', (value) => {
+    expect(() => root(`a: { <<: ${value} }`)).toThrow('the merge key << must have a map or a list of maps');
+  });
+
+  test('keep the places of merged members', () => {
+    const places = new Places();
+    const text = 'a: &a\n  x: 1\nb:\n  <<: *a\n  y: 1\n';
+    const { b } = readSource({ file: 'openapi.yaml', text }, places).root as { b: object };
+    expect(['x', 'y', 'z'].map((key) => places.of(b, key, '').place)).toEqual(['2:3 /b/x', '5:3 /b/y', '4:3 /b/z']);
+  });
+
   test('take a time that grows with the file: 5,000 of them and of anchors are read', () => {
     const lines = Array.from({ length: 5_000 }, (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`);
     const entries = root(lines.join('\n')) as { anchor: object; alias: object }[];
     expect(entries).toHaveLength(5_000);
     expect(entries.every(({ anchor, alias }) => anchor === alias)).toBe(true);
   });
+});
+
+test('responses that several operations merge hold for each of them', () => {
+  const text = `
+openapi: 3.0.3
+info: { title: Merged, version: '1' }
+x-errors: &errors { 400: { description: Invalid. }, 401: { description: No key. } }
+paths:
+  /a: { get: { operationId: a, responses: { 200: { description: Done. }, <<: *errors } } }
+  /b: { get: { operationId: b, responses: { <<: *errors, 400: { description: Other. } } } }
+`;
+  const contract = loadText(text);
+  const allowed = contract.operations.map((operation) =>
+    [200, 400, 401].filter((status) => operation.checkResponse(status, undefined, Buffer.alloc(0)).length === 0),
+  );
+  expect(allowed).toEqual([
+    [200, 400, 401],
+    [400, 401],
+  ]);
+  expect(contract.json).toContain('Other.');
+  expect(contract.json).not.toContain('<<');
 });
 
 test('JSON documents load as well, with their places', () => {

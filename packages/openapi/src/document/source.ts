@@ -1,15 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  parseDocument,
-  type Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-} from 'yaml';
+import { isAlias, isScalar, isSeq, type Node, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
@@ -70,22 +60,55 @@ function readYaml(source: SourceText, places: Places): unknown {
   function collection(node: Collection, tokens: readonly (string | number)[]): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
-    places.set(result, { source, tokens, offset: (key) => offsetIn(node, key) });
+    const merged = new Map<string, Json>();
+    const offset = (key: string | number | null): number => {
+      const from = merged.get(String(key));
+      return from === undefined ? offsetIn(node, key) : places.origin(from).offset(key);
+    };
+    places.set(result, { source, tokens, offset });
     if (isSeq(node))
       node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
-    if (isMap(node)) {
-      for (const pair of node.items) {
-        const name = pair.key as Scalar;
-        const key = String(name.value);
-        if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
-          problems.push(source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
-        } else {
-          (result as Json)[key] = value(pair.value as Node | null, [...tokens, key]);
-        }
-      }
-    }
+    else members(node, tokens, result as Json, merged);
     read.set(node, result);
     return result;
+  }
+
+  /** Members of their own take precedence over merged ones, wherever `<<` stands. */
+  function members(
+    { items }: YAMLMap,
+    tokens: readonly (string | number)[],
+    result: Json,
+    merged: Map<string, Json>,
+  ): void {
+    for (const pair of items) {
+      const name = pair.key as Scalar;
+      const key = String(name.value);
+      const member = () => value(pair.value as Node | null, [...tokens, key]);
+      if (isMergeKey(name)) merge(member(), name, tokens, merged);
+      else if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
+        problems.push(source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
+      } else result[key] = member();
+    }
+    for (const [key, from] of merged) {
+      if (Object.hasOwn(result, key)) merged.delete(key);
+      else result[key] = from[key];
+    }
+  }
+
+  /** Of several maps, the first has precedence (https://yaml.org/type/merge.html). */
+  function merge(
+    found: unknown,
+    { range }: Scalar,
+    tokens: readonly (string | number)[],
+    merged: Map<string, Json>,
+  ): void {
+    for (const from of Array.isArray(found) ? found : [found]) {
+      if (!isObject(from)) {
+        problems.push(source.problem(range![0], tokens, 'the merge key << must have a map or a list of maps'));
+        return;
+      }
+      for (const key of Object.keys(from)) if (!merged.has(key)) merged.set(key, from);
+    }
   }
 
   function scalar({ value, range, source: written }: Scalar, tokens: readonly (string | number)[]): unknown {
@@ -105,6 +128,9 @@ function readYaml(source: SourceText, places: Places): unknown {
   if (problems.length > 0) throw new ContractError(problems);
   return root;
 }
+
+/** In quotes, it is a name. */
+const isMergeKey = ({ type, value }: Scalar): boolean => value === '<<' && type === 'PLAIN';
 
 function offsetIn(node: Collection, key: string | number | null): number {
   const own = node.range![0];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../src/index.ts';
-import { done, load, only, problemsOf, short } from './documents.ts';
+import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
 
 /** Table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
 interface Cell {
@@ -206,13 +206,7 @@ test.each([
     true,
     { type: 'object', properties: { R: { type: 'array', minItems: 2, items: { type: 'integer' } } } },
   ],
-  [
-    'color[a][b]=1',
-    ['/color is required', '/color[a][b] is not a parameter of this operation'],
-    'deepObject',
-    true,
-    { type: 'object' },
-  ],
+  ['color[a][b]=1', [], 'deepObject', true, { type: 'object' }],
   [
     'color[R]=x',
     ['/color/R must be an integer'],
@@ -286,6 +280,121 @@ test.each([
 ] as const)('the query %s gives %j as %s, explode: %s', (query, expected, style, explode, schema) => {
   const cell: Cell = { in: 'query', style, explode };
   expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
+});
+
+function written(name: string, value: unknown, entry: (index: number) => string): string[] {
+  if (Array.isArray(value)) return value.flatMap((inner, i) => written(name + entry(i), inner, entry));
+  if (typeof value !== 'object') return [`${name}=${encodeURIComponent(String(value))}`];
+  return Object.entries(value as object).flatMap(([key, inner]) => written(`${name}[${key}]`, inner, entry));
+}
+
+describe('brackets of deep objects', () => {
+  const filter = {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      where: { type: 'object', properties: { x: { type: 'integer' }, y: { $ref: '#/components/schemas/Range' } } },
+      tags: { type: 'array', maxItems: 3, items: { type: 'integer' } },
+      name: { type: 'string' },
+      order: { type: 'array', items: { type: 'object', required: ['by'], properties: { by: { type: 'string' } } } },
+      free: {},
+    },
+  };
+  const Range = { type: 'object', properties: { from: { type: 'integer' }, to: { type: 'integer' } } };
+  const parameters = [{ name: 'f', in: 'query', style: 'deepObject', schema: filter }];
+  const contract = load({ '/': { get: { parameters, responses: done } } }, { schemas: { Range } });
+  const ask = (query: string) => short(only(contract).checkParameters([], query, []));
+
+  test.each<object>([
+    { where: { x: 1 } },
+    { where: { x: 1, y: { from: 1, to: 2 } }, name: 'a b&c=[d]' },
+    { tags: [1] },
+    { tags: [1, 2, 3] },
+    { tags: [1, 2], where: { y: { to: 3 } } },
+  ])('are taken as qs, axios, Rails and PHP send them: %j', (value) => {
+    for (const entry of [(i: number) => `[${i}]`, () => '[]', () => '']) {
+      const pairs = written('f', value, entry);
+      expect(ask(pairs.join('&'))).toEqual([]);
+      expect(ask(pairs.join('&').replaceAll('[', '%5B').replaceAll(']', '%5D'))).toEqual([]);
+    }
+  });
+
+  test('are taken for lists of objects, with indexes', () => {
+    expect(ask('f[order][0][by]=a&f[order][0][x]=1&f[order][1][by]=b')).toEqual([]);
+    expect(ask('f[order][0][by]=a&f[order][1][x]=b')).toEqual(['/f/order/1/by is required']);
+  });
+
+  test.each<[query: string, ...faults: string[]]>([
+    ['f[where][x]=a', '/f/where/x must be an integer'],
+    ['f[where][y][to]=a', '/f/where/y/to must be an integer'],
+    ['f[tags][]=1&f[tags][]=a', '/f/tags/1 must be an integer'],
+    ['f[tags][]=1&f[tags][]=2&f[tags][]=3&f[tags][]=4', '/f/tags must have at most 3 entries'],
+    ['f[tags][1]=1&f[tags][0]=2', '/f/tags must be written like a[]=x&a[]=y or a[0]=x&a[1]=y'],
+    ['f[tags][x]=1', '/f/tags must be written like a[]=x&a[]=y or a[0]=x&a[1]=y'],
+    ['f[tags]=1&f[tags][]=2', '/f/tags is given more than once'],
+    ['f[order][][by]=a', '/f/order must be written like a[]=x&a[]=y or a[0]=x&a[1]=y'],
+    ['f[name][x]=a', '/f/name must be a string'],
+    ['f[name]=a&f[name][x]=a', '/f/name is given more than once'],
+    ['f[where]=a', '/f/where must be an object'],
+    ['f[other][x]=a', '/f/other is not defined in the contract'],
+    ['f[free][__proto__][x]=1'],
+    ['f[free][a][b][c][d]=1'],
+    ['f[free][a][b][c][d][e]=1', '/f[free][a][b][c][d][e] is not a parameter of this operation'],
+    ['f[where][x=1', '/f[where][x is not a parameter of this operation'],
+    ['f[where]x]=1', '/f[where]x] is not a parameter of this operation'],
+    ['f[where]x[y]=1', '/f[where]x[y] is not a parameter of this operation'],
+    ['f[[x]]=1', '/f[[x]] is not a parameter of this operation'],
+    ['f[free][%ff]=1', 'has a name that is not UTF-8 in valid percent-encoding'],
+  ])('have their faults at their place: %s', (query, ...faults) => {
+    expect(ask(query)).toEqual(faults);
+  });
+
+  test('are refused beyond a number that takes too long', () => {
+    const pairs = Array.from({ length: 4_097 }, (_, i) => `f[free][a][m${i}]=1`);
+    expect(ask(pairs.slice(1).join('&'))).toEqual([]);
+    expect(ask(pairs.join('&'))).toEqual(['/f has more than 4096 members in brackets']);
+  });
+
+  test('hold a name with brackets that the contract has for itself', () => {
+    const literal = { name: 'f[where]', in: 'query', schema: { type: 'integer' } };
+    const both = load(
+      { '/': { get: { parameters: [...parameters, literal], responses: done } } },
+      { schemas: { Range } },
+    );
+    expect(short(only(both).checkParameters([], 'f[where]=x&f[name]=x', []))).toEqual(['/f[where] must be an integer']);
+  });
+
+  test('that no request can have are a note', () => {
+    const nested = (levels: number): object =>
+      levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } };
+    const notes = (levels: number) => {
+      const deep = { name: 'f', in: 'query', style: 'deepObject', schema: nested(levels) };
+      return notesOf(load({ '/': { get: { parameters: [deep], responses: done } } }));
+    };
+    expect(notes(5)).toEqual([]);
+    expect(notes(6)).toEqual(['has members below five levels of brackets, which no request can have']);
+  });
+});
+
+describe('a required exploded object', () => {
+  const ask = (schema: object, query: string) => {
+    const parameters = [{ name: 'p', in: 'query', required: true, schema }];
+    return short(only(load({ '/': { get: { parameters, responses: done } } })).checkParameters([], query, []));
+  };
+  const optional = { type: 'object', properties: { q: { type: 'integer' } } };
+
+  test('may be empty, which leaves the query empty', () => {
+    expect(ask(optional, '')).toEqual([]);
+    expect(ask(optional, 'q=1')).toEqual([]);
+    expect(ask(optional, 'q=x')).toEqual(['/p/q must be an integer']);
+  });
+
+  test.each<object>([
+    { ...optional, required: ['q'] },
+    { ...optional, minProperties: 1 },
+  ])('is missing if %j needs a member', (schema) => {
+    expect(ask(schema, '')).toEqual(['/p is required']);
+  });
 });
 
 test.each([

@@ -111,7 +111,10 @@ function faultsIn(parameters: readonly Parameter[], sent: readonly (Sent | null)
 
 /** `null`: the client did not send the parameter. */
 function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
-  if (sent === null) return parameter.required ? [complaint(parameter, 'is required', 'required')] : NONE;
+  if (sent === null) {
+    if (!parameter.required || mayBeEmpty(parameter)) return NONE;
+    return [complaint(parameter, 'is required', 'required')];
+  }
   if (sent === 'unused') return NONE;
   if (sent === 'repeated') return [complaint(parameter, 'is given more than once', 'repeated')];
   if (sent === 'style') {
@@ -123,6 +126,12 @@ function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault
   const name = `/${escapeToken(parameter.name)}`;
   return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));
 }
+
+const EMPTY = { form: 'object', pairs: [] } as const;
+
+/** An exploded object without members leaves no trace in a query. */
+const mayBeEmpty = ({ form, explode, style, check }: Parameter): boolean =>
+  form === 'object' && explode && style === 'form' && check(EMPTY).length === 0;
 
 const complaint = ({ in: place, name }: Pick<Parameter, 'in' | 'name'>, message: string, rule: Rule): Fault => ({
   in: place,

@@ -1,6 +1,7 @@
+import { readBrackets } from './deep.ts';
 import { decode, type Encoding } from './reading.ts';
 import { PRIMITIVES, type Shape } from './shape.ts';
-import { type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
+import { type DeepEntry, type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
 
 export interface Collected extends Layout {
   readonly shape: Shape;
@@ -15,6 +16,7 @@ export const NAME_ENCODING = 'has a name that is not UTF-8 in valid percent-enco
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
+  readonly entries: DeepEntry[];
 }
 
 type Unknown = (name: string | undefined) => void;
@@ -22,6 +24,7 @@ type Unknown = (name: string | undefined) => void;
 interface Owner {
   readonly index: number;
   readonly member: string | null;
+  readonly path?: readonly string[];
 }
 
 /** In steps. `unknown` gets `undefined` for a name that cannot be decoded. */
@@ -64,13 +67,13 @@ export function createCollector(parameters: readonly Collected[]): Collect {
 
   /** `color[R]` is the member R of color. `color` alone is its whole value, which is not an object. */
   function deepOwner(name: string): Owner | null {
-    const open = name.indexOf('[');
-    const whole = open < 0 ? deep.get(name) : undefined;
+    const whole = deep.get(name);
     if (whole !== undefined && allowsPlain(parameters[whole]!)) return { index: whole, member: null };
-    if (open < 1 || !name.endsWith(']')) return null;
-    const index = deep.get(name.slice(0, open));
-    const member = name.slice(open + 1, -1);
-    return index === undefined || /[[\]]/.test(member) ? null : { index, member: encodeURIComponent(member) };
+    const brackets = deep.size === 0 ? null : readBrackets(name);
+    const index = brackets === null ? undefined : deep.get(brackets.root);
+    if (index === undefined) return null;
+    const { path } = brackets!;
+    return path.length > 1 ? { index, member: null, path } : { index, member: encodeURIComponent(path[0]!) };
   }
 
   function sort(pair: string, encoding: Encoding, buckets: readonly Bucket[], unknown: Unknown): void {
@@ -79,12 +82,13 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
     if (owner === null) unknown(name);
+    else if (owner.path) buckets[owner.index]!.entries.push([owner.path, text]);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);
   }
 
   return function* collect(text, encoding, unknown) {
-    const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [] }));
+    const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [], entries: [] }));
     for (let at = 0, count = 1; at < text.length; count++) {
       if (count % STEP === 0) yield;
       const ampersand = text.indexOf('&', at);
@@ -98,11 +102,11 @@ export function createCollector(parameters: readonly Collected[]): Collect {
   };
 }
 
-function* sent(parameter: Collected, { texts, pairs }: Bucket): Generator<void, Sent | null, void> {
-  if (texts.length === 0 && pairs.length === 0) return null;
+function* sent(parameter: Collected, { texts, pairs, entries }: Bucket): Generator<void, Sent | null, void> {
+  if (texts.length === 0 && pairs.length === 0 && entries.length === 0) return null;
   const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
-  if (style === 'deepObject') return deepSent(parameter, { texts, pairs });
+  if (style === 'deepObject') return deepSent(parameter, { texts, pairs, entries });
   if (form === 'object' && explode) return { form, pairs };
   if (form === 'array' && explode) return { form, texts };
   if (texts.length > 1) return 'repeated';
@@ -114,13 +118,16 @@ function* sent(parameter: Collected, { texts, pairs }: Bucket): Generator<void, 
 const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
   form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
 
-/** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 does not define deep lists. */
-function deepSent({ form }: Collected, { texts, pairs }: Bucket): Sent {
+function deepSent({ form, shape: { types } }: Collected, { texts, pairs, entries }: Bucket): Sent {
   if (texts.length > 0) {
-    if (pairs.length > 0) return 'style';
+    if (pairs.length > 0 || entries.length > 0) return 'style';
     return texts.length > 1 ? 'repeated' : { form: 'primitive', text: texts[0]! };
   }
-  if (form === 'object') return { form, pairs };
-  if (!pairs.every(([member], i) => member === '' || member === String(i))) return 'style';
-  return { form: 'array', texts: pairs.map(([, text]) => text) };
+  if (entries.length === 0 && form === 'array') {
+    if (!pairs.every(([member], i) => member === '' || member === String(i))) return 'style';
+    return { form, texts: pairs.map(([, text]) => text) };
+  }
+  if (entries.length === 0 && !types?.has('array')) return { form: 'object', pairs };
+  const plain = pairs.map(([member, text]): DeepEntry => [[decodeURIComponent(member)], text]);
+  return { form: 'deep', entries: [...plain, ...entries] };
 }

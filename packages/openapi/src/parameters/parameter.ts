@@ -4,6 +4,7 @@ import type { Findings } from '../findings.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
 import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
+import { findTooDeep } from './deep.ts';
 import { type Encoding, read, readDocument } from './reading.ts';
 import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } from './styles.ts';
@@ -60,6 +61,8 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   }
   if (style === 'deepObject' && form === 'primitive')
     return wrong(node, 'style', 'deepObject is for objects and lists only', findings);
+  if (style === 'deepObject' && findTooDeep(document, schema) !== null)
+    findings.note(node, 'schema', 'has members below five levels of brackets, which no request can have');
   const explode = isExploded(style, node.explode);
   const encoding = encodingOf(known.in, node.allowReserved === true);
   const check = checkOf(schemas.check(schema, 'request'), shape, encoding);
@@ -67,11 +70,9 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   return { ...known, style, explode, form, shape, encodedCommas, check };
 }
 
-/** Brackets identify deep objects. */
-function hasOtherForms({ types }: Shape, form: Form, style: Style): boolean {
-  if (form === 'primitive') return false;
-  return style === 'deepObject' ? form === 'object' && types!.has('array') : types!.size > 1;
-}
+/** Brackets tell deep objects, lists and other values apart. */
+const hasOtherForms = ({ types }: Shape, form: Form, style: Style): boolean =>
+  form !== 'primitive' && style !== 'deepObject' && types!.size > 1;
 
 function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   const { document } = schemas;

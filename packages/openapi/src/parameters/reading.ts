@@ -6,6 +6,7 @@ import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
 import { atOnce } from '../slices.ts';
 import { WIDE, wideNames } from '../wide-names.ts';
+import { readDeep } from './deep.ts';
 import { ANYTHING, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
@@ -40,7 +41,8 @@ export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown 
 export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): Generator<void, unknown, void> {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
-  return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
+  if (pieces.form === 'object') return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
+  return readDeep(pieces.entries, shape, (text, inner, pointer) => readText(text, inner, encoding, pointer));
 }
 
 /** JSON in a text. @throws Unreadable */

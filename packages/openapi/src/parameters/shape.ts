@@ -12,8 +12,8 @@ export interface Shape {
 
 export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
 
-/** Lists in objects in lists have no text form. */
-const DEEPEST = 3;
+/** More levels than any text form has. */
+const DEEPEST = 6;
 
 export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
 
@@ -43,7 +43,7 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   let members: Shape['members'] | undefined;
   let others: Shape['others'] | undefined;
   return {
-    types: asRead(typesOf(document, schema, new Set()), document.reading.integers),
+    types: asRead(typesIn(document, schema), document.reading.integers),
     get items() {
       items ??= inner(parts.find((part) => part.items !== undefined)?.items);
       return items;
@@ -91,6 +91,9 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   }
   return types;
 }
+
+/** `null` for any type. */
+export const typesIn = (document: Document, schema: Json): Shape['types'] => typesOf(document, schema, new Set());
 
 export function noteUnread(document: Document, schema: Json): void {
   for (const part of partsOf(document, schema)) {

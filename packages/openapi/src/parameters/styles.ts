@@ -23,11 +23,15 @@ export interface Layout {
   readonly encodedCommas?: boolean;
 }
 
+/** `a[b][c]=text` has the path `['b', 'c']`; the text is still encoded. */
+export type DeepEntry = readonly [path: readonly string[], text: string];
+
 /** Still encoded. */
 export type Pieces =
   | { readonly form: 'primitive'; readonly text: string }
   | { readonly form: 'array'; readonly texts: readonly string[] }
-  | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
+  | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] }
+  | { readonly form: 'deep'; readonly entries: readonly DeepEntry[] };
 
 /**
  * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep objects;

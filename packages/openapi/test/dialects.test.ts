@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadContract, type Operation } from '../src/index.ts';
 import { checker, done, head, load, loadText, notesOf, only, problemsOf, short } from './documents.ts';
-import { BOUNDARY, body, field, file, part } from './forms.ts';
+import { BOUNDARY, body, field, file, formChecker, part } from './forms.ts';
 
 type Json = Record<string, unknown>;
 
@@ -188,6 +188,45 @@ describe('a document of 3.1 in several files', () => {
     ]);
     expect(check(field('name', 'rose'), field('other', 'x'))).toEqual(['/other is not defined in the contract']);
     expect(check(field('name', 'rose'), field('size', 'x'))).not.toEqual([]);
+  });
+
+  describe.each(['binary', 'base64', '7bit'])('a part of contentEncoding %s', (contentEncoding) => {
+    const encoded = { type: 'string', contentEncoding, maxLength: 8 };
+    const check = (schema: Json, encoding: Json = {}) => {
+      const properties = { f: schema, list: { type: 'array', items: schema } };
+      return formChecker({ type: 'object', properties }, { f: encoding }, {}, {}, '3.1.0');
+    };
+
+    test.each<[what: string, ...parts: string[]]>([
+      ['no type and no filename', field('f', 'YWJj')],
+      ['no type and a filename', part('Content-Disposition: form-data; name="f"; filename="a.png"', 'YWJj')],
+      ['the default type', file('f', 'YWJj')],
+      ['the type of an image', file('f', 'YWJj', 'image/png')],
+      ['a type of JSON', file('f', 'YWJj', 'application/json')],
+      ['a type of text', file('f', 'YWJj', 'text/plain')],
+      ['several entries', file('list', 'YWJj', 'image/png'), field('list', 'YWJj')],
+    ])('may have %s', (_what, ...parts) => {
+      expect(check(encoded)(body(...parts))).toEqual([]);
+    });
+
+    test('has its text checked', () => {
+      expect(check(encoded)(body(file('f', 'YWJjYWJjYWJj', 'image/png')))).toEqual([
+        '/f must have at most 8 characters',
+      ]);
+      expect(check({ ...encoded, pattern: '^Y' })(body(file('f', 'xWJj', 'image/png')))).toEqual([
+        '/f must match the pattern ^Y',
+      ]);
+    });
+
+    test('has the types of its encoding only', () => {
+      const png = check(encoded, { contentType: 'image/png' });
+      expect(png(body(file('f', 'YWJj', 'image/png')))).toEqual([]);
+      expect(png(body(file('f', 'YWJj', 'image/gif')))).toEqual(['/f must be of type image/png']);
+    });
+
+    test('must have no parts itself', () => {
+      expect(check(encoded)(body(file('f', 'YWJj', 'multipart/mixed')))).toEqual(['/f must not have parts itself']);
+    });
   });
 
   test('is served in one piece, which means the same, without identifiers that would change its references', () => {

@@ -14,6 +14,7 @@ type Kind = 'file' | 'text' | 'complex' | 'either' | 'any';
 export interface Form {
   readonly shape: Shape;
   readonly kind: Kind;
+  /** Text of `contentEncoding`, which is a file of any type by default (OpenAPI 3.1, Encoding Object, `contentType`). */
   readonly encoded: boolean;
   /** `null` if the part cannot have this syntax. */
   reader(syntax: Content): ReadBytes | null;
@@ -51,10 +52,11 @@ export function createField(schemas: Schemas, schema: Json | null, encoding: Jso
 function createForm(document: Document, schema: Json | null): Form {
   const readers = new Map<Content, ReadBytes | string>();
   const shape = schema ? shapeOf(document, schema) : ANYTHING;
+  const kind = kindOf(shape);
   return {
     shape,
-    kind: kindOf(shape),
-    encoded: schema !== null && partsOf(document, schema).some(document.dialect.isEncoded),
+    kind,
+    encoded: kind === 'text' && schema !== null && partsOf(document, schema).some(document.dialect.isEncoded),
     reader(syntax) {
       const reader = readers.get(syntax) ?? createReader(document, schema, syntax);
       readers.set(syntax, reader);
@@ -129,8 +131,9 @@ export function formOf({ form, file, accepted }: Field, type: MediaType | null, 
 const BYTES: ReadonlySet<Syntax> = new Set(['bytes', 'form', 'multipart']);
 
 /** Forms inside forms are only bytes. */
-export function syntaxIn({ kind }: Form, type: MediaType, hasFilename: boolean): Content {
+export function syntaxIn({ kind, encoded }: Form, type: MediaType, hasFilename: boolean): Content {
   if (kind === 'file' || (kind === 'any' && hasFilename)) return 'bytes';
+  if (encoded) return type.type === 'text' ? 'text' : 'bytes';
   const syntax = syntaxOf(type);
   return syntax === 'form' || syntax === 'multipart' ? 'bytes' : syntax;
 }

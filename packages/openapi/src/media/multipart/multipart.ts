@@ -96,7 +96,6 @@ const named = (type: string, subtype: string): MediaType => ({ type, subtype, pa
 const PLAIN = named('text', 'plain');
 /** OpenAPI 3.0.3, Encoding Object. */
 const OBJECT = named('application', 'json');
-const BYTES = named('application', 'octet-stream');
 const STARTS: ReadonlyMap<number | undefined, string> = new Map([
   [0x7b, 'object'],
   [0x5b, 'array'],
@@ -165,8 +164,7 @@ function checkType(type: MediaType, { kind, encoded }: Form, { accepted, written
   if (isAccepted !== undefined) requireType(isAccepted, written);
   else if (kind === 'complex') requireType(isJson(type), 'application/json');
   else if (kind === 'either') requireType(isJson(type) || isPlain, 'application/json, text/plain');
-  // OpenAPI 3.1, Encoding Object: the default for `contentEncoding`.
-  else if (kind === 'text') requireType(isPlain || (encoded && covers(BYTES, type)), 'text/plain');
+  else if (kind === 'text' && !encoded) requireType(isPlain, 'text/plain');
 }
 
 function requireType(fits: boolean, written: string): void {
@@ -175,10 +173,10 @@ function requireType(fits: boolean, written: string): void {
   throw new Unreadable({ pointer: '', message: `must be of type ${written}`, rule: 'mediaType', limit });
 }
 
-function checkFilename({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): void {
+function checkFilename({ filename }: Head, { kind, encoded }: Form, syntax: Syntax, named: boolean): void {
   const isFile = kind === 'file' || (kind === 'any' && syntax === 'bytes');
   if (isFile && filename === null) refuse('is a file: it needs a filename', 'headers');
-  const isText = kind === 'text' || (kind === 'either' && syntax === 'text');
+  const isText = (kind === 'text' && !encoded) || (kind === 'either' && syntax === 'text');
   if (isText && !named && filename !== null) refuse('is not a file: it must not have a filename', 'headers');
 }
 

@@ -4,7 +4,7 @@ import { Document } from '../src/document/document.ts';
 import { MAX_DEPTH } from '../src/json.ts';
 import { Plans } from '../src/media/xml/plan.ts';
 import { MAX_ATTRIBUTES, MAX_ELEMENTS } from '../src/media/xml/tree.ts';
-import { done, load, only, problemsOf, short } from './documents.ts';
+import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
 
 type Json = Record<string, unknown>;
 
@@ -375,4 +375,48 @@ test('a schema is looked through in steps, and what is known to be good is not l
   expect(steps('A')).toBe(0);
   schemas.D = { type: 'object', properties: { d: { ...link('A'), xml: { attribute: true } } } };
   expect(plans.complaint(schemas.D as Json)).toBe('d is an attribute, but an object or a list');
+});
+
+describe('nodeType of OpenAPI 3.2', () => {
+  const read = (properties: Json, openapi = '3.2.0', more: Json = {}) => {
+    const schema = { type: 'object', additionalProperties: false, xml: { name: 'a' }, properties, ...more };
+    const content = { 'application/xml': { schema } };
+    return load({ '/': { post: { requestBody: { content }, responses: done } } }, {}, undefined, openapi);
+  };
+  const check = (properties: Json, sent: string) =>
+    short(only(read(properties)).body!.media('application/xml')!.check(Buffer.from(sent)));
+  const list = (nodeType?: string) => ({ type: 'array', items: { type: 'integer' }, xml: { nodeType } });
+
+  test.each<[properties: Json, passes: string, refused: string]>([
+    [{ i: { type: 'integer', xml: { nodeType: 'attribute' } } }, '<a i="1"/>', '<a><i>1</i></a>'],
+    [{ i: { type: 'integer', xml: { nodeType: 'element' } } }, '<a><i>1</i></a>', '<a i="1"/>'],
+    [{ i: list('element') }, '<a><i><i>1</i><i>2</i></i></a>', '<a><i>1</i><i>2</i></a>'],
+    [{ i: list('none') }, '<a><i>1</i><i>2</i></a>', '<a><i><i>1</i></i></a>'],
+    [{ i: list() }, '<a><i>1</i><i>2</i></a>', '<a><i><i>1</i></i></a>'],
+  ])('%j takes %s and refuses %s', (properties, passes, refused) => {
+    expect(check(properties, passes)).toEqual([]);
+    expect(check(properties, refused)).not.toEqual([]);
+  });
+
+  test.each<[properties: Json, message: string, more?: Json]>([
+    [{ i: { type: 'string', xml: { nodeType: 'text' } } }, 'xml.nodeType text is not supported'],
+    [{ i: { type: 'string', xml: { nodeType: 'cdata' } } }, 'xml.nodeType cdata is not supported'],
+    [{ i: { type: 'object', xml: { nodeType: 'none' } } }, 'xml.nodeType none is not supported'],
+    [{ i: list('text') }, 'xml.nodeType text is not supported'],
+    [{ i: list('attribute') }, 'xml.nodeType attribute is not supported'],
+    [{ i: { xml: { nodeType: 'attr' } } }, 'xml.nodeType must be element, attribute, text, cdata or none'],
+    [{ i: { xml: { nodeType: 'element', attribute: true } } }, 'xml.nodeType must not stand beside attribute'],
+    [{ i: { properties: { j: { xml: { nodeType: 'text' } } } } }, 'xml.nodeType text is not supported'],
+    [{}, 'xml.nodeType cdata is not supported', { xml: { nodeType: 'cdata' } }],
+  ])('%j is a mistake: %s', (properties, message, more = {}) => {
+    const problems = problemsOf(() => read(properties, '3.2.0', more));
+    expect(problems).toEqual([expect.stringContaining(message)]);
+    expect(problems[0]).toMatch(/^\d+:\d+ .*application~1xml: /);
+  });
+
+  test.each(['3.0.3', '3.1.0'])('is a note in %s, which does not have it', (openapi) => {
+    const contract = read({ i: { type: 'integer', xml: { nodeType: 'attribute' } } }, openapi);
+    expect(notesOf(contract)).toEqual([expect.stringMatching(/^nodeType is not a field that OpenAPI 3.[01] has here/)]);
+    expect(short(only(contract).body!.media('application/xml')!.check(Buffer.from('<a><i>1</i></a>')))).toEqual([]);
+  });
 });

@@ -15,6 +15,7 @@ export interface Dialect {
   readonly name: string;
   readonly grammar: Grammar;
   readonly identifiers: boolean;
+  readonly xmlNodeTypes: boolean;
   readonly optional: ReadonlySet<'responses'>;
   readonly withoutPaths: string;
   isReference(node: Json): boolean;
@@ -45,6 +46,7 @@ const OPENAPI_30: Dialect = {
   name: 'OpenAPI 3.0',
   grammar: GRAMMAR_30,
   identifiers: false,
+  xmlNodeTypes: false,
   optional: new Set(),
   withoutPaths: 'an OpenAPI document needs paths',
   isReference: isReference30,
@@ -93,6 +95,7 @@ const OPENAPI_31: Dialect = {
   name: 'OpenAPI 3.1',
   grammar: GRAMMAR_31,
   identifiers: true,
+  xmlNodeTypes: false,
   optional: new Set(['responses']),
   withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
   isReference,
@@ -161,6 +164,7 @@ const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',
   grammar: GRAMMAR_32,
+  xmlNodeTypes: true,
 };
 
 export const DEFAULT = OPENAPI_30;

@@ -1,6 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { itemsOf, othersIn, partsOf, propertiesIn, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { xmlFormOf } from './node-type.ts';
 
 export interface Naming {
   readonly local: string | null;
@@ -30,6 +31,8 @@ export interface Plan {
   /** `null` if they are forbidden. */
   readonly others: Json | null;
   readonly items: Json;
+  /** Why it cannot be checked, for itself or a property; `null` if it can. */
+  readonly flaw: string | null;
 }
 
 const NOTHING: Json = {};
@@ -67,7 +70,8 @@ export class Plans {
     for (const plan of reached) {
       if (this.#good.has(plan)) continue;
       yield;
-      const { members, others, items } = plan;
+      const { members, others, items, flaw } = plan;
+      if (flaw !== null) return flaw;
       for (const member of members) {
         if (!this.#isMade(member.schema)) yield;
         const { kind } = this.of(member.schema);
@@ -90,6 +94,7 @@ export class Plans {
       isObject(schema) ? [this.#member(name, schema)] : [],
     );
     const required = requiredIn(parts);
+    const written = propertiesIn(this.#document, parts).map(([, schema]) => this.#document.object(schema) ?? NOTHING);
     const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
     return {
       kind: kindOf(shape),
@@ -101,15 +106,20 @@ export class Plans {
       always: lists.map(({ property }) => property),
       others: shape.others && (othersIn(parts) ?? NOTHING),
       items: itemsOf(this.#document, node) ?? NOTHING,
+      flaw: [node, ...written].map((one) => this.#formOf(one).flaw).find((flaw) => flaw !== null) ?? null,
     };
+  }
+
+  #formOf(node: Json) {
+    const isList = kindOf(shapeOf(this.#document, node)) === 'list';
+    return { isList, ...xmlFormOf(this.#document, node, isList) };
   }
 
   #member(property: string, schema: Json): Member {
     const node = this.#document.object(schema) ?? {};
-    const { wrapped, attribute } = isObject(node.xml) ? node.xml : {};
-    const common = { property, attribute: attribute === true };
-    const isList = kindOf(shapeOf(this.#document, node)) === 'list';
-    if (!isList || wrapped === true) return { ...common, naming: namingOf(node, property), repeated: false, schema };
+    const { isList, wrapped, attribute } = this.#formOf(node);
+    const common = { property, attribute };
+    if (!isList || wrapped) return { ...common, naming: namingOf(node, property), repeated: false, schema };
     const items = itemsOf(this.#document, node) ?? NOTHING;
     return { ...common, naming: namingOf(this.#document.object(items) ?? {}, property), repeated: true, schema: items };
   }

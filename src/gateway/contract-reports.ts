@@ -8,7 +8,12 @@ export type Side = 'request' | 'response';
 export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
 
 /** For faults that cause no refusal, or whose details only operators may see. */
-export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
+export type Report = (
+  exchange: Exchange,
+  side: Side,
+  faults: readonly Fault[],
+  consequence?: 'none' | 'refused',
+) => void;
 
 export const faultOfBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
 
@@ -40,13 +45,14 @@ export function createFaultReporter(contract: Names): ReportFaults {
 
 export function createReport(contract: Names, observe: Observe): Report {
   const masked = maskOf(contract);
-  return (exchange, side, faults) => {
+  return (exchange, side, faults, consequence = 'none') => {
     const reported = faults.slice(0, MOST_REPORTED).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
     observe({
       type: 'contract.fault',
       id: exchange.id,
       operation: exchange.operation?.id ?? 'none',
       side,
+      refused: consequence === 'refused',
       count: faults.length,
       faults: reported,
     });

@@ -28,11 +28,12 @@ interface Events {
   /** Digests, comparable with those of other gateways. */
   'configuration.applied': { settings: string; plans: string; contract: string };
   'last_used.write_failed': { error: unknown };
-  /** A violation that is only reported. Holds no values. `count`: of all faults; `faults` has the first. */
+  /** Holds no values. `refused`: the client got 502. `count`: of all faults; `faults` has the first. */
   'contract.fault': {
     id: string;
     operation: string;
     side: 'request' | 'response';
+    refused: boolean;
     count: number;
     faults: readonly (ReportedFault & Pick<Fault, 'message'>)[];
   };

@@ -106,7 +106,21 @@ describe('a response that violates the contract', () => {
   });
 });
 
+test('a response of an operation that only reports is forwarded, although responses are enforced', async () => {
+  await stage('enforce', answering('{"n":"wrong"}'));
+  const request = stand.request('POST /items', ['Content-Type: application/json', 'Content-Length: 2'], '{}');
+  expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
+  expect(faults().map(({ side }) => side)).toContain('response');
+});
+
 describe('a valid response', () => {
+  test.each(['identity', 'Identity'])('may have Content-Encoding: %s, which is none', async (encoding) => {
+    const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
+    await stage('enforce', answering('{"n":1}', headers));
+    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":1}' });
+    expect(faults()).toEqual([]);
+  });
+
   test.each(['report', 'enforce'])('forwards %s byte by byte, and HEAD without a check', async (mode) => {
     await stage(mode, answering('{ "n" : 1 }\n'));
     const request = stand.request('GET /items', ['Accept-Encoding: gzip']);

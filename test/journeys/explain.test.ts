@@ -295,6 +295,22 @@ test('faults that are only reported are shown with a successful request', async 
   });
 });
 
+test('faults of a response that is refused are not called report only', async () => {
+  const store = await fakeStore((_request, response) => void response.writeHead(201).end('wrong'));
+  stops.push(() => store.close());
+  const file = join(temporary(), 'notes.json');
+  writeFileSync(file, REPORT_ONLY.replace('"x-report-only":true,', ''));
+  const one = await gateway({ storeUrl: store.url, settings: `contract: { file: "${file}", responses: enforce }\n` });
+  const { secret } = await one.key();
+  const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 'a' });
+  expect(await explained(one, answer)).toMatchObject({
+    ...{ status: 502, code: 'upstream_error' },
+    faults: [
+      { side: 'response', reportOnly: false, count: 1, faults: [{ in: 'body', pointer: '', rule: 'unexpected' }] },
+    ],
+  });
+});
+
 describe('the buffer', () => {
   test('follows the settings, from the next request after a reload', async () => {
     const one = await gateway({ settings: 'explain: { bufferSize: 0 }\n' });

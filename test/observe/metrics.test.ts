@@ -126,7 +126,17 @@ describe('events are counted', () => {
     ],
     [
       'a fault that is only reported',
-      [{ type: 'contract.fault', id: 'x', operation: 'getPet', side: 'response', count: 2, faults: [] }],
+      [
+        {
+          type: 'contract.fault',
+          id: 'x',
+          operation: 'getPet',
+          side: 'response',
+          refused: false,
+          count: 2,
+          faults: [],
+        },
+      ],
       ['storegate_contract_faults_total{operation="getPet",side="response"} 1'],
     ],
     [

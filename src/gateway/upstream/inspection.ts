@@ -35,8 +35,10 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
       body instanceof BodyStream
         ? atOnce(steps())
         : await largeChecks.inTurn(exchange, client.party, body, { check: () => atOnce(steps()), steps });
-    if (faults.length > 0) report(exchange, 'response', faults);
-    if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
+    if (faults.length === 0) return { ...stored, body };
+    const tolerated = mode === 'report' || operation.reportOnly || operation.exempt !== null;
+    report(exchange, 'response', faults, tolerated ? 'none' : 'refused');
+    if (tolerated) return { ...stored, body };
     exchange.cancel?.();
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
@@ -46,7 +48,8 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
       const message = `has a body of more than ${maxBodyBytes} bytes, too large to check`;
       return [{ ...faultOfBody(message, 'size'), limit: maxBodyBytes }];
     }
-    if (fieldIn(headers, 'content-encoding') !== undefined)
+    const encoding = fieldIn(headers, 'content-encoding')?.trim().toLowerCase();
+    if (encoding !== undefined && encoding !== 'identity')
       return [faultOfBody('is encoded without a request for it', 'mediaType')];
     return yield* operation.responseSteps(status, fieldIn(headers, 'content-type'), body);
   }

@@ -114,9 +114,9 @@ function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsV
   return [{ side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults }, ...reported];
 }
 
-export function reportedFaults({ side, count, faults }: EventOf<'contract.fault'>): FaultsView {
+export function reportedFaults({ side, refused, count, faults }: EventOf<'contract.fault'>): FaultsView {
   const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
-  return { side, reportOnly: true, count, faults: first };
+  return { side, reportOnly: !refused, count, faults: first };
 }
 
 function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['store'] {

@@ -7,7 +7,15 @@ export type Routed<T> =
 
 interface Item<T> {
   readonly methods: Map<string, T>;
-  readonly notAllowed: { readonly operation: null; readonly allow: readonly string[] };
+  readonly omitted: ReadonlySet<string>;
+}
+
+interface Search<T> {
+  readonly path: string;
+  readonly method: string;
+  readonly parameters: string[];
+  /** Items of this path without the method. */
+  readonly others: Item<T>[];
 }
 
 interface Branch<T> {
@@ -20,15 +28,20 @@ interface Branch<T> {
 
 export const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
+const NONE: ReadonlySet<string> = new Set();
+const HEAD = new Set(['HEAD']);
 
-/** Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). */
+/**
+ * Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). A template that also
+ * fits the path has the methods that the path with more literal text lacks.
+ */
 export class Router<T> {
   readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
   readonly #root: Branch<T> = branch();
 
-  /** Two paths must not have the same outline. */
-  add(segments: readonly Segment[], operations: ReadonlyMap<string, T>): void {
-    const item = createItem(operations);
+  /** Two paths must not have the same outline. No template takes over an omitted method. */
+  add(segments: readonly Segment[], operations: ReadonlyMap<string, T>, omitted: ReadonlySet<string> = NONE): void {
+    const item = { methods: withHead(operations), omitted: omitted.has('GET') ? omitted.union(HEAD) : omitted };
     if (segments.some(({ names }) => names.length > 0)) {
       this.#place(segments).item = item;
       return;
@@ -43,12 +56,14 @@ export class Router<T> {
   /** `path` is canonical, percent-encoded, without a query. Parameters are raw, in the order of the template. */
   match(method: string, path: string): Routed<T> {
     const concrete = this.#concrete.get(path);
-    if (concrete) return concrete.found.get(method) ?? concrete.item.notAllowed;
-    const parameters: string[] = [];
-    const item = find(this.#root, path, 1, parameters);
-    if (!item) return NOT_FOUND;
-    const operation = item.methods.get(method);
-    return operation === undefined ? item.notAllowed : { operation, parameters };
+    const found = concrete?.found.get(method);
+    if (found) return found;
+    const search: Search<T> = { path, method, parameters: [], others: concrete ? [concrete.item] : [] };
+    const item = concrete?.item.omitted.has(method) ? null : find(this.#root, 1, search);
+    const operation = item?.methods.get(method);
+    if (operation !== undefined) return { operation, parameters: search.parameters };
+    if (search.others.length === 0) return NOT_FOUND;
+    return { operation: null, allow: [...new Set(search.others.flatMap(({ methods }) => [...methods.keys()]))] };
   }
 
   #place(segments: readonly Segment[]): Branch<T> {
@@ -82,42 +97,44 @@ function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
 }
 
 /** GET also serves HEAD (RFC 9110 section 9.3.2), unless the contract describes HEAD itself. */
-function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
+function withHead<T>(operations: ReadonlyMap<string, T>): Map<string, T> {
   const methods = new Map(operations);
   const get = methods.get('GET');
   if (get !== undefined && !methods.has('HEAD')) methods.set('HEAD', get);
-  return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
+  return methods;
 }
 
-function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
-  if (start > path.length) return at.item;
+/** The item that ends the search: it has the method, or omits it. */
+function find<T>(at: Branch<T>, start: number, search: Search<T>): Item<T> | null {
+  const { path, method, others } = search;
+  if (start > path.length) {
+    const { item } = at;
+    if (item === null || item.methods.has(method)) return item;
+    others.push(item);
+    return item.omitted.has(method) ? item : null;
+  }
   const slash = path.indexOf('/', start);
   const end = slash < 0 ? path.length : slash;
   const segment = path.slice(start, end);
   const literal = at.literal.get(segment);
-  const found = literal ? find(literal, path, end + 1, parameters) : null;
-  return found ?? findTemplate(at, path, segment, end + 1, parameters);
+  const found = literal ? find(literal, end + 1, search) : null;
+  return found ?? findTemplate(at, segment, end + 1, search);
 }
 
-function findTemplate<T>(
-  at: Branch<T>,
-  path: string,
-  segment: string,
-  next: number,
-  parameters: string[],
-): Item<T> | null {
+function findTemplate<T>(at: Branch<T>, segment: string, next: number, search: Search<T>): Item<T> | null {
+  const { parameters } = search;
   const before = parameters.length;
   for (const mixed of at.mixed) {
     const values = matchSegment(mixed.segment, segment);
     if (!values) continue;
     parameters.push(...values);
-    const found = find(mixed.branch, path, next, parameters);
+    const found = find(mixed.branch, next, search);
     if (found) return found;
     parameters.length = before;
   }
   if (!at.any || segment === '') return null;
   parameters.push(segment);
-  const found = find(at.any, path, next, parameters);
+  const found = find(at.any, next, search);
   if (!found) parameters.length = before;
   return found;
 }

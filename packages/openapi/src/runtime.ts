@@ -61,27 +61,31 @@ export function* createContract<Fields, Shared>(
   };
 }
 
-/**
- * A path whose operations are all omitted stays without methods, so that its requests do not match another template or
- * a mount.
- */
+interface PathMethods<T> {
+  readonly segments: readonly Segment[];
+  readonly methods: Map<string, T>;
+  readonly omitted: Set<string>;
+}
+
+/** Requests to omitted operations must not match another template or a mount. */
 function* routerOf<T extends Operation>(
   operations: readonly T[],
   exempted: readonly Exempted[],
 ): Generator<void, Router<T>> {
-  const byOutline = new Map<string, { readonly segments: readonly Segment[]; readonly methods: Map<string, T> }>();
+  const byOutline = new Map<string, PathMethods<T>>();
   for (const one of [...operations, ...exempted]) {
     const segments = parseTemplate(one.path);
     if (typeof segments === 'string') continue;
     const outline = outlineOf(segments);
-    const known = byOutline.get(outline) ?? { segments, methods: new Map() };
+    const known = byOutline.get(outline) ?? { segments, methods: new Map(), omitted: new Set() };
     byOutline.set(outline, known);
     if (!('treatment' in one)) known.methods.set(one.method, one);
+    else if (one.treatment === 'omit') known.omitted.add(one.method);
     yield;
   }
   const router = new Router<T>();
-  for (const { segments, methods } of byOutline.values()) {
-    router.add(segments, methods);
+  for (const { segments, methods, omitted } of byOutline.values()) {
+    router.add(segments, methods, omitted);
     yield;
   }
   return router;

@@ -76,8 +76,38 @@ describe('methods', () => {
     expect(router.match('constructor', '/post')).toEqual({ operation: null, allow: ['POST'] });
   });
 
-  test('a concrete path hides a template, also where it lacks the method', () => {
-    expect(router.match('DELETE', '/pets/mine')).toEqual({ operation: null, allow: ['GET', 'HEAD'] });
+  test('a template has the methods that a path with more literal text lacks', () => {
+    expect(router.match('DELETE', '/pets/mine')).toEqual({ operation: 'DELETE /pets/{id}', parameters: ['mine'] });
+    expect(router.match('HEAD', '/pets/mine').operation).toBe('GET /pets/mine');
+    expect(router.match('PUT', '/pets/mine')).toEqual({ operation: null, allow: ['GET', 'HEAD', 'DELETE'] });
+  });
+
+  test('of several templates, the one with more literal text comes first', () => {
+    const deep = routerOf({
+      '/a/b/{x}': ['PUT'],
+      '/a/{y}/c': ['POST'],
+      '/a/{y}/{x}.c': ['PATCH'],
+      '/{z}/b/c': ['DELETE', 'POST'],
+      '/a/b/c': ['GET'],
+    });
+    const of = (method: string, path = '/a/b/c') => deep.match(method, path);
+    expect(of('POST')).toEqual({ operation: 'POST /a/{y}/c', parameters: ['b'] });
+    expect(of('DELETE')).toEqual({ operation: 'DELETE /{z}/b/c', parameters: ['a'] });
+    expect(of('PATCH', '/a/b/x.c')).toEqual({ operation: 'PATCH /a/{y}/{x}.c', parameters: ['b', 'x'] });
+    expect(of('TRACE')).toEqual({ operation: null, allow: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] });
+  });
+
+  test('an omitted method is not taken over by a template', () => {
+    const omitting = routerOf({ '/a/{x}': ['GET', 'PUT'], '/{y}/{x}': ['GET', 'PUT', 'PATCH'] });
+    omitting.add(segmentsOf('/a/me'), new Map([['GET', 'me']]), new Set(['PUT']));
+    omitting.add(segmentsOf('/b/{x}'), new Map(), new Set(['PUT']));
+    expect(omitting.match('GET', '/a/me').operation).toBe('me');
+    expect(omitting.match('PUT', '/a/me')).toEqual({ operation: null, allow: ['GET', 'HEAD'] });
+    expect(omitting.match('PATCH', '/a/me').operation).toBe('PATCH /{y}/{x}');
+    expect(omitting.match('PUT', '/b/1')).toEqual({ operation: null, allow: [] });
+    expect(omitting.match('GET', '/b/1').operation).toBe('GET /{y}/{x}');
+    omitting.add(segmentsOf('/c/{x}'), new Map(), new Set(['GET']));
+    expect(omitting.match('HEAD', '/c/1')).toEqual({ operation: null, allow: [] });
   });
 });
 

@@ -1,3 +1,5 @@
+import { editDistance } from './nearest.ts';
+
 /** To bound the work for one request. */
 const LONGEST = 200;
 const MOST = 1_000;
@@ -56,18 +58,4 @@ function distanceOf(segments: readonly string[], of: readonly string[]): number 
     if (distance > NEAR || distance * 3 > other.length) return Infinity;
   }
   return distance;
-}
-
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > NEAR) return Infinity;
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }

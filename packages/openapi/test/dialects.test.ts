@@ -163,7 +163,9 @@ describe('a document of 3.1 in several files', () => {
 
   test('has dynamic references', () => {
     expect(post('putTree', '{"branches":[{"leaves":3,"branches":[]}]}')).toEqual([]);
-    expect(post('putTree', '{"branches":[{"leafs":3}]}')).toEqual(['/branches/0/leafs is not defined in the contract']);
+    expect(post('putTree', '{"branches":[{"leafs":3}]}')).toEqual([
+      '/branches/0/leafs is not defined in the contract: did you mean leaves?',
+    ]);
   });
 
   test('has parameters of several types, of none, and of null', () => {

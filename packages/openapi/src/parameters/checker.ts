@@ -1,5 +1,6 @@
 import { type Fault, faultsFrom, MAX_FAULTS, NONE, type Rule } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
+import { nearest } from '../nearest.ts';
 import { atOnce } from '../slices.ts';
 import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
@@ -39,20 +40,23 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]): readonly Faul
 function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass') {
   const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
+  const names = parameters.map(({ name }) => name);
   return (query: string): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
     const sent = atOnce(collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name)));
     const faults = faultsIn(parameters, sent);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
-    return [...faults, ...[...unknownNames].map(unknownFault)];
+    return [...faults, ...[...unknownNames].map((name) => unknownFault(name, names))];
   };
 }
 
-const unknownFault = (name: string | undefined): Fault =>
-  name === undefined
-    ? { in: 'query', pointer: '', message: NAME_ENCODING, rule: 'encoding' }
-    : complaint({ in: 'query', name: printable(name) }, 'is not a parameter of this operation', 'unknown');
+function unknownFault(name: string | undefined, names: readonly string[]): Fault {
+  if (name === undefined) return { in: 'query', pointer: '', message: NAME_ENCODING, rule: 'encoding' };
+  const meant = nearest(name, names);
+  const hint = meant === null ? '' : `: did you mean ${printable(meant)}?`;
+  return complaint({ in: 'query', name: printable(name) }, `is not a parameter of this operation${hint}`, 'unknown');
+}
 
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 

@@ -1,6 +1,6 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
 import { Binary, isContent, sizeOf } from '../binary.ts';
-import { type Limit, limitOf, MAX_FAULTS } from '../faults.ts';
+import { type Bar, type Limit, limitOf, MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { compilePattern } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
@@ -25,6 +25,12 @@ export interface Types {
   readonly types: readonly string[];
   /** Integers in other notations do not count as integers. */
   readonly plain: boolean;
+}
+
+export interface Refused {
+  readonly why: Bar;
+  /** Of the members that may have been meant. */
+  readonly known: readonly string[];
 }
 
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
@@ -171,7 +177,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   keyword(
     'refused',
     () => _`true`,
-    ({ schema }) => _`{why: ${schema}}`,
+    (cxt) => constant(cxt, cxt.schema),
   ),
   {
     keyword: 'endOfFaults',

@@ -6,6 +6,7 @@ import type { ContainedCount, Left } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
+import type { Refused } from './keywords.ts';
 import { choiceOf, choose, Polymorphism } from './polymorphism.ts';
 
 type Scope = ReadonlyMap<string, string>;
@@ -118,9 +119,12 @@ export class Translator {
   /** A check of the remaining members gets everything else in its schema. */
   #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
     const { unevaluatedProperties: members, unevaluatedItems: entries } = this.#document.dialect.applicators(schema);
-    const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting) }];
+    if ((members ?? entries) === undefined) return {};
+    const parts = [...this.#document.combined(schema)];
+    const known = parts.flatMap(({ properties }) => this.#document.members(properties).map(([name]) => name));
+    const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting, known) }];
     return {
-      ...((members ?? entries) !== undefined && { startOfFaults: true }),
+      startOfFaults: true,
       ...(members !== undefined && { leftMembers: left(members, 'unevaluatedProperties') }),
       ...(entries !== undefined && { leftEntries: left(entries, 'unevaluatedItems') }),
     };
@@ -136,8 +140,8 @@ export class Translator {
     return this.#schema(schema, { direction, scope, barred: NONE, home: null, asBase: false, owner: null });
   }
 
-  #rest(schema: unknown, bar: Bar, outer: Outer): Translated {
-    return schema === false ? { refused: bar } : this.#other(schema, outer);
+  #rest(schema: unknown, bar: Bar, outer: Outer, known?: readonly string[]): Translated {
+    return schema === false ? refused(bar, known) : this.#other(schema, outer);
   }
 
   /** The check stops after enough faults. */
@@ -175,16 +179,17 @@ export class Translator {
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
       const bar = refusalOf(this.#document, property, direction);
-      return [name, bar === null ? this.#other(property, outer) : { refused: bar }] as const;
+      return [name, bar === null ? this.#other(property, outer) : refused(bar)] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const { additionalProperties: others } = schema;
+    const known = properties.map(([name]) => name);
+    const rest = this.#rest(others, 'additionalProperties', outer, known);
     return {
       ...(required.length > 0 && { required }),
       ...(dependents && { dependentRequired: without(own, dependents) }),
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-      ...(others !== undefined &&
-        this.#many('additionalProperties', this.#rest(others, 'additionalProperties', outer))),
+      ...(others !== undefined && this.#many('additionalProperties', rest)),
     };
   }
 
@@ -195,6 +200,10 @@ export class Translator {
     return !this.definitions.isOpen(refers) && 'among' in this.definitions.definition(refers) ? 0 : 1;
   }
 }
+
+const refused = (why: Bar, known: readonly string[] = []): Translated => ({
+  refused: { why, known } satisfies Refused,
+});
 
 const without = (barred: ReadonlySet<string>, dependents: Dependents): Dependents =>
   Object.fromEntries(

@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import { nearest } from '../src/nearest.ts';
+import { checker, done, load, only, short } from './documents.ts';
+
+test.each<[name: string, meant: string | null]>([
+  ['nmae', 'name'],
+  ['Name', 'name'],
+  ['names', 'name'],
+  ['name', null],
+  ['id', 'ids'],
+  ['x', null],
+  ['postalcode', 'postalCode'],
+  ['postal_code', 'postalCode'],
+  ['zip', null],
+  ['n'.repeat(65), null],
+])('a name such as %s stands for %s', (name, meant) => {
+  expect(nearest(name, ['name', 'postalCode', 'ids'])).toBe(meant);
+});
+
+describe('a misspelt name is reported with the one that may be meant', () => {
+  const properties = { name: { type: 'string' }, age: { type: 'integer' } };
+  const unknown = 'is not defined in the contract';
+
+  test('for members of a body, at any depth', () => {
+    const inner = { type: 'object', additionalProperties: false, properties };
+    const check = checker({ type: 'object', additionalProperties: false, properties: { owner: inner, pets: {} } });
+    expect(check('{"Owner":{}}')).toEqual([`/Owner ${unknown}: did you mean owner?`]);
+    expect(check('{"owner":{"nmae":"x","colour":1}}')).toEqual([
+      `/owner/nmae ${unknown}: did you mean name?`,
+      `/owner/colour ${unknown}`,
+    ]);
+  });
+
+  test('for members that no schema evaluates', () => {
+    const all = { allOf: [{ properties: { name: {} } }], properties: { age: {} }, unevaluatedProperties: false };
+    const check = checker(all, {}, undefined, '3.1.0');
+    expect(check('{"nme":1,"Age":1}')).toEqual([
+      `/nme ${unknown}: did you mean name?`,
+      `/Age ${unknown}: did you mean age?`,
+    ]);
+  });
+
+  test('for query parameters', () => {
+    const parameters = ['limit', 'offset'].map((name) => ({ name, in: 'query', schema: {} }));
+    const operation = only(load({ '/': { get: { parameters, responses: done } } }));
+    const ask = (query: string) => short(operation.checkParameters([], query, []));
+    expect(ask('limt=1')).toEqual(['/limt is not a parameter of this operation: did you mean limit?']);
+    expect(ask('page=1')).toEqual(['/page is not a parameter of this operation']);
+  });
+});

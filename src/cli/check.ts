@@ -18,6 +18,7 @@ import { RedisError } from '../state/redis/error.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { contractNotes } from './contract-notes.ts';
+import { costNotes } from './cost-notes.ts';
 import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,6 +36,7 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
     pathNotes,
     bodyLimitNotes,
     targetNotes,
+    costNotes,
     workerNotes,
   ].flatMap((notesOn) => notesOn(config, contract));
   notes.forEach(note);

@@ -254,6 +254,32 @@ paths:
     });
   });
 
+  test('notes an operation that costs more than a window admits', async () => {
+    const operation = (id: string, cost: number, security = '') =>
+      `{operationId: ${id}, x-ratelimit-cost: ${cost}${security}, responses: {default: {description: Done.}}}`;
+    writeFileSync(
+      join(cwd, 'dear.yaml'),
+      `openapi: 3.0.3
+info: {title: x, version: '1'}
+paths:
+  /a: {get: ${operation('a', 10)}, put: ${operation('b', 5)}, post: ${operation('c', 10, ', security: []')}}
+`,
+    );
+    const windows = (limit: number) => `{ windows: [{ limit: ${limit}, per: minute }, { limit: 100, per: day }] }`;
+    writeFileSync(
+      join(cwd, 'tight.yaml'),
+      `plans:\n  free: ${windows(5)}\n  pro: ${windows(10)}\n  own: { custom: true }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
+    );
+    const env = { STOREGATE_CONTRACT: 'dear.yaml', STOREGATE_PLANS: 'tight.yaml' };
+    const { code, err } = await here(['check'], { env });
+    expect(code).toBe(0);
+    const tight = 'costs 10, and always gets 429: plan free has 5 per minute, account acme has 9 per minute';
+    expect(err.split('\n').filter((line) => line.includes('costs'))).toEqual([
+      `note: a (GET /a): ${tight}`,
+      `note: c (POST /a): ${tight}, public has 8 per minute`,
+    ]);
+  });
+
   test('notes that concurrency applies per worker', async () => {
     writeFileSync(
       join(cwd, 'bounded.yaml'),

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Compiled, digestsOf, fingerprintOf, namesOf } from './compiled.ts';
+import type { FieldFlaw } from './document/bundle.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
@@ -17,8 +18,8 @@ import type { ReadContract } from './types.ts';
 
 /** Results are plain data, because other processes get a copy. */
 export interface ExtensionReader<Fields, Shared> {
-  /** `null` if the name is known or belongs to another vendor. */
-  misspelling(field: string): string | null;
+  /** Of an `x-` field; `kind` is that of its object, such as `operation`. `null` if there is nothing to report. */
+  judgeField(field: string, kind: string): FieldFlaw | null;
   /** Called when all operations are known. */
   read(
     document: Document,
@@ -34,7 +35,7 @@ interface ReadExtensions<Fields, Shared> {
 }
 
 const NO_EXTENSIONS: ExtensionReader<unknown, unknown> = {
-  misspelling: () => null,
+  judgeField: () => null,
   read: () => ({ fieldsOf: () => ({}), sharedBy: () => ({}) }),
 };
 
@@ -62,7 +63,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
 ): { readonly compiled: Compiled<Fields, Shared>; readonly notes: readonly Problem[] } {
   const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
   const source = { file, text: options.text };
-  const { document, texts } = loadDocument(source, readingOptionsOf(options), extensions.misspelling);
+  const { document, texts } = loadDocument(source, readingOptionsOf(options), extensions.judgeField);
   const { root, findings } = document;
   const schemas = new Schemas(document);
   const operations = new Operations(schemas);

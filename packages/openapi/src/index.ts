@@ -1,5 +1,6 @@
 export { type Compiled, fingerprintOf } from './compiled.ts';
 export { type ContractOptions, checkContract, type ExtensionReader, loadContract } from './contract.ts';
+export type { FieldFlaw } from './document/bundle.ts';
 export { Document } from './document/document.ts';
 export { isObject, type Json, objectsIn } from './document/source.ts';
 export { toJson } from './exact-json.ts';

@@ -1,6 +1,7 @@
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
 import { MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
+import type { Findings } from './findings.ts';
 import { createContent, prepareContent } from './media/content.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, readParameter } from './parameters/parameter.ts';
@@ -38,6 +39,7 @@ export class Operations {
   }
 
   read(path: string, item: Json): void {
+    noteIgnored(this.#schemas.document.findings, item);
     for (const method of methodsIn(item)) this.#operation(path, method);
   }
 
@@ -58,6 +60,7 @@ export class Operations {
     const { findings } = schemas.document;
     const { node } = operationAt(schemas.document, path, method);
     const id = this.#id(path, method, node);
+    noteIgnored(findings, node);
     const extensions = readExtensions(node, findings);
     requestChecks(schemas, { path, method, uncheckedBody: extensions.uncheckedBody });
     if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
@@ -91,6 +94,15 @@ export class Operations {
     while (this.#drafts.has(id)) id += "'";
     return id;
   }
+}
+
+const IGNORED = {
+  servers: 'servers of paths and operations are ignored: settings decide where requests go',
+  callbacks: 'callbacks are ignored: they are requests of the service, not to it',
+} as const;
+
+function noteIgnored(findings: Findings, node: Json): void {
+  for (const [key, message] of Object.entries(IGNORED)) if (node[key] !== undefined) findings.note(node, key, message);
 }
 
 type Place = Pick<Description, 'path' | 'method'>;

@@ -34,6 +34,9 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
       if (!STATUS.test(status))
         findings.problem(described, status, 'must be a status such as 200, a range such as 2XX, or default');
       const node = document.object(response);
+      const areChecked = document.reading.responses === 'enforce' || document.reading.responses === 'report';
+      if (areChecked && node?.headers !== undefined)
+        findings.note(node, 'headers', 'headers of responses are not checked');
       const content = node && isObject(node.content) ? createContent(node.content, 'response', schemas, 'pass') : null;
       responses.set(status, content);
     }

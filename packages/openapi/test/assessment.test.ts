@@ -26,6 +26,7 @@ describe('while answers are not checked', () => {
     );
     expect(notesOf(contract)).toEqual([
       'must be a status such as 200, a range such as 2XX, or default',
+      'callbacks are ignored: they are requests of the service, not to it',
       'must be a whole number, 0 or more',
       'must be a whole number, 0 or more',
       '#/components/schemas/Nowhere does not exist',

@@ -11,7 +11,8 @@ import {
 import { done, head, notesOf, problemsOf } from './documents.ts';
 
 const prices: ExtensionReader<{ readonly price: number }, { readonly dearest: number }> = {
-  misspelling: (field) => (field === 'x-prise' ? 'x-prise is not a field: did you mean x-price?' : null),
+  judgeField: (field) =>
+    field === 'x-prise' ? { message: 'x-prise is not a field: did you mean x-price?', severity: 'refuse' } : null,
   read(document, _operations, findings) {
     if (document.root['x-price'] !== undefined) findings.refuse(document.root, 'x-price', 'belongs on operations');
     return {

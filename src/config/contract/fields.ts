@@ -1,18 +1,10 @@
-import {
-  type Document,
-  type ExtensionReader,
-  type Findings,
-  isObject,
-  type Json,
-  objectsIn,
-  shown,
-  UNCHECKED_BODY,
-} from '@storegate/openapi';
-import { suggest } from '../../common/suggest.ts';
+import { type ExtensionReader, type Findings, type Json, objectsIn } from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
-import { type LimitFields, RATELIMIT, Ratelimits } from './limits.ts';
-import { isPublic, REQUIRED_SCOPES, readRequiredScopes, readSecuritySchemes, type SecurityFields } from './security.ts';
-import { readUpstreams, UPSTREAM } from './upstreams.ts';
+import { judgeField } from './field-names.ts';
+import { type LimitFields, Ratelimits } from './limits.ts';
+import { isPublic, readRequiredScopes, readSecuritySchemes, type SecurityFields } from './security.ts';
+import { judgeSecurity } from './security-notes.ts';
+import { readUpstreams } from './upstreams.ts';
 
 export interface OperationFields extends LimitFields {
   /** A key needs all of them. */
@@ -28,10 +20,10 @@ export interface ContractFields extends SecurityFields {
 }
 
 export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = {
-  misspelling,
+  judgeField,
   read(document, operations, findings) {
-    rejectMisplaced(document, findings);
-    rejectMisspelled(objectsIn(document.root.tags), findings);
+    judgeTags(objectsIn(document.root.tags), findings);
+    judgeSecurity(document, operations, findings);
     const upstreamOf = readUpstreams(document, findings);
     const ratelimits = new Ratelimits(document, operations, findings);
     return {
@@ -49,42 +41,12 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
   },
 };
 
-const OWN = [UNCHECKED_BODY, UPSTREAM];
-/** A name of another vendor must not be taken for a misspelt one. */
-const MAX_TYPOS = 3;
-
-/** `null` if the name is neither ours nor nearly ours. */
-function misspelling(key: string): string | null {
-  if (OWN.includes(key)) return null;
-  const meant = suggest(key, OWN, MAX_TYPOS) ?? (isOurs(key) ? suggest(key, OWN) : null);
-  if (meant === null && !isOurs(key)) return null;
-  const hint = meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
-  return `${shown(key)} is not an extension of storegate: ${hint}`;
-}
-
-function rejectMisspelled(tags: readonly Json[], findings: Findings): void {
+/** The document's other objects are judged while they are read. */
+function judgeTags(tags: readonly Json[], findings: Findings): void {
   for (const tag of tags) {
     for (const key of Object.keys(tag)) {
-      const flaw = misspelling(key);
-      if (flaw !== null) findings.refuse(tag, key, flaw);
+      const flaw = key.startsWith('x-') ? judgeField(key, 'tag') : null;
+      if (flaw !== null) findings[flaw.severity](tag, key, flaw.message);
     }
   }
-}
-
-const isOurs = (key: string): boolean => /^x-storegate(?:-|$)/i.test(key);
-
-/** An author may mean all operations of a path or a document, but the fields would have no effect there. */
-function rejectMisplaced(document: Document, findings: Findings): void {
-  const { root } = document;
-  const refuse = (nodes: readonly unknown[], key: string, message: string) => {
-    for (const node of new Set(nodes))
-      if (isObject(node) && node[key] !== undefined)
-        findings.refuse(node, key, `has no effect here: it belongs on ${message}`);
-  };
-  const whole = [root, root.info, root.paths];
-  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
-  const tags = objectsIn(root.tags);
-  refuse([...whole, ...items, ...tags], REQUIRED_SCOPES, 'each operation that needs the scopes');
-  refuse([...whole, ...items], RATELIMIT, 'an operation, or on a tag in tags');
-  refuse(whole, UPSTREAM, 'an operation, on a path, or on a tag in tags');
 }

@@ -4,7 +4,7 @@ import { readWindows } from '../../limits/notation.ts';
 import { NO_SCOPES, type Scopes, scopeOfOperation, scopeOfTag } from '../../limits/scopes.ts';
 
 export const RATELIMIT = 'x-ratelimit';
-const COST = 'x-ratelimit-cost';
+export const RATELIMIT_COST = 'x-ratelimit-cost';
 
 export interface LimitFields {
   /** `x-ratelimit-cost`. */
@@ -81,9 +81,9 @@ export class Ratelimits {
   }
 
   #costOf(node: Json): number {
-    const cost = node[COST] === undefined ? 1 : node[COST];
+    const cost = node[RATELIMIT_COST] === undefined ? 1 : node[RATELIMIT_COST];
     if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost;
-    this.#findings.problem(node, COST, 'must be a whole number, 0 or more');
+    this.#findings.problem(node, RATELIMIT_COST, 'must be a whole number, 0 or more');
     return 1;
   }
 
@@ -93,7 +93,7 @@ export class Ratelimits {
       const tight = this.#byScope.get(scope)!.find(({ limit }) => limit < cost);
       if (!tight) continue;
       const message = `${cost} is more than ${tight.limit} per ${tight.name}, which ${RATELIMIT} allows`;
-      this.#findings.refuse(node, COST, `${message}: no request would be admitted`);
+      this.#findings.refuse(node, RATELIMIT_COST, `${message}: no request would be admitted`);
     }
   }
 }

@@ -35,7 +35,8 @@ export function readSecuritySchemes(document: Document): SecurityFields {
   };
 }
 
-const isBearer = ({ type, scheme }: Json): boolean => type === 'http' && String(scheme).toLowerCase() === 'bearer';
+export const isBearer = ({ type, scheme }: Json): boolean =>
+  type === 'http' && String(scheme).toLowerCase() === 'bearer';
 
 /**
  * Empty security requirements, or one that is empty (OpenAPI 3.1, Operation Object, `security`). An operation that

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { done, head, problemsOf } from '../../../packages/openapi/test/documents.ts';
 import { loadContract } from '../../../src/config/contract/contract.ts';
 
@@ -35,4 +35,72 @@ test('misspelt names of our extensions are refused, and those of other vendors a
       `/paths/~1pets/get/x-storegate-cache: x-storegate-cache ${unknown}: the extensions are x-storegate-unchecked-body and x-storegate-upstream`,
     ]);
   }
+});
+
+const read = (document: object) =>
+  loadContract(`${import.meta.dirname}/none.json`, { text: JSON.stringify({ ...head, ...document }) });
+const notesOf = (document: object) =>
+  read(document).notes.map(({ place, message }) => `${place.split(' ')[1]}: ${message}`);
+const withField = (field: string) => ({ paths: { '/': { get: { operationId: 'a', responses: done, [field]: 1 } } } });
+
+test.each([
+  ['x-rate-limit', 'x-ratelimit'],
+  ['x-rateLimit', 'x-ratelimit'],
+  ['x-ratelimits', 'x-ratelimit'],
+  ['x-rate_limit', 'x-ratelimit'],
+  ['X-RateLimit', 'x-ratelimit'],
+  ['x-ratelimit-policy', 'x-ratelimit'],
+  ['x-rate-limit-cost', 'x-ratelimit-cost'],
+  ['x-ratelimit-costs', 'x-ratelimit-cost'],
+  ['x-maxBodyBytes', 'x-max-body-bytes'],
+  ['x-max-body-byte', 'x-max-body-bytes'],
+  ['x-reportOnly', 'x-report-only'],
+  ['x-tryIt', 'x-try-it'],
+  ['x-try-it-out', 'x-try-it'],
+  ['x-sunset-date', 'x-sunset'],
+  ['x-deprecated', 'x-deprecated-at'],
+  ['x-sucessor', 'x-successor'],
+  ['x-stability', 'x-stability-level'],
+  ['x-tag-groups', 'x-tagGroups'],
+])('the field %s is noted with the name that has an effect', (field, meant) => {
+  expect(notesOf(withField(field))).toEqual([`/paths/~1/get/${field}: ${field} has no effect: did you mean ${meant}?`]);
+});
+
+test.each(['x-required-scope', 'x-requiredScopes', 'x-required_scopes', 'X-Required-Scopes', 'x-require-scopes'])(
+  'the field %s is a mistake, because the operation would be open to every key',
+  (field) => {
+    expect(problemsOf(() => read(withField(field)))).toEqual([
+      expect.stringMatching(/^\d+:\d+ .*has no effect: did you mean x-required-scopes\?$/),
+    ]);
+  },
+);
+
+test.each(['x-internal', 'x-codegen', 'x-tags', 'x-scopes', 'x-amazon-apigateway-integration', 'x-limit', 'x-body'])(
+  'the field %s of another vendor is not noted',
+  (field) => {
+    expect(notesOf(withField(field))).toEqual([]);
+  },
+);
+
+describe('a field in the wrong place', () => {
+  const get = { operationId: 'a', responses: done };
+
+  test.each<[place: string, document: object]>([
+    ['/paths/~1', { paths: { '/': { get, 'x-report-only': true } } }],
+    ['', { paths: { '/': { get } }, 'x-report-only': true }],
+    ['/tags/0', { paths: { '/': { get } }, tags: [{ name: 'a', 'x-report-only': true }] }],
+    [
+      '/paths/~1/get/responses/200',
+      { paths: { '/': { get: { ...get, responses: { 200: { description: '', 'x-report-only': true } } } } } },
+    ],
+  ])('is a note at %s', (place, document) => {
+    expect(notesOf(document)).toEqual([`${place}/x-report-only: has no effect here: it belongs on an operation`]);
+  });
+
+  test('is a mistake if it names scopes', () => {
+    const requestBody = { content: { 'application/json': {} }, 'x-required-scopes': ['admin'] };
+    expect(problemsOf(() => read({ paths: { '/': { post: { ...get, requestBody } } } }))).toEqual([
+      expect.stringContaining('/paths/~1/post/requestBody/x-required-scopes: has no effect here'),
+    ]);
+  });
 });

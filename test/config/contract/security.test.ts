@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { done, head } from '../../../packages/openapi/test/documents.ts';
+import { done, head, problemsOf } from '../../../packages/openapi/test/documents.ts';
 import { loadContract } from '../../../src/config/contract/contract.ts';
 
 const load = (document: object) =>
@@ -38,10 +38,10 @@ describe('an operation is public', () => {
     ['the operation needs none', [key], [], true],
     ['a key is optional', [key], [{}, key], true],
     ['the operation needs a key', [], [key], false],
-    ['the security is not a list', undefined, { a: 1 }, false],
   ])('%s', (_what, security, own, isPublic) => {
     const get = { responses: done, ...(own !== undefined && { security: own }) };
-    const document = { paths: { '/': { get } }, ...(security !== undefined && { security }) };
+    const components = { securitySchemes: { key: apiKey('X-API-Key') } };
+    const document = { paths: { '/': { get } }, components, ...(security !== undefined && { security }) };
     expect(load(document).operations[0]!.isPublic).toBe(isPublic);
   });
 
@@ -50,5 +50,80 @@ describe('an operation is public', () => {
     const { operations, notes } = load({ paths: { '/': { get } } });
     expect(operations[0]!.isPublic).toBe(false);
     expect(notes.map(({ message }) => message)).toEqual([expect.stringContaining('requests without a key get 401')]);
+  });
+});
+
+describe('security', () => {
+  const schemes = {
+    key: apiKey('X-API-Key'),
+    bearer: BEARER,
+    query: apiKey('key', 'query'),
+    cookie: apiKey('key', 'cookie'),
+    host: apiKey('Host'),
+    basic: { type: 'http', scheme: 'basic' },
+    oauth: { type: 'oauth2', flows: {} },
+    oidc: { type: 'openIdConnect', openIdConnectUrl: 'https://x.example' },
+    tls: { type: 'mutualTLS' },
+    unused: { type: 'oauth2', flows: {} },
+  };
+  const read = (security: unknown, more: object = {}, securitySchemes: object = schemes, options: object = {}) => {
+    const get = { operationId: 'a', responses: done, security, ...more };
+    const text = JSON.stringify({ ...head, paths: { '/': { get } }, components: { securitySchemes } });
+    return loadContract(`${import.meta.dirname}/none.json`, { text, ...options });
+  };
+  const notes = (security: unknown, more?: object) =>
+    read(security, more).notes.map(({ place, message }) => `${place.split(' ')[1]}: ${message}`);
+
+  test.each<[what: string, security: unknown, message: string]>([
+    ['a text', 'none', 'must be a list of objects'],
+    ['a map', { key: [] }, 'must be a list of objects'],
+    ['null', null, 'must be a list of objects'],
+    ['a list of names', ['key'], 'must be a list of objects'],
+    ['a scheme that is not defined', [{ nope: [] }], 'nope is not defined in components/securitySchemes'],
+    ['a second scheme that is not defined', [{ key: [], nope: [] }], 'nope is not defined'],
+    ['a scheme without a list', [{ key: true }], 'key must have a list of scopes, such as []'],
+    ['a scheme with a list of numbers', [{ key: [1] }], 'key must have a list of scopes, such as []'],
+  ])('is a mistake as %s, at its place', (_what, security, message) => {
+    for (const responses of ['off', 'report']) {
+      const problems = problemsOf(() => read(security, {}, schemes, { responses }));
+      expect(problems).toEqual([expect.stringMatching(/^\d+:\d+ \/paths\/~1\/get\/security: /)]);
+      expect(problems[0]).toContain(message);
+    }
+  });
+
+  test('of the document is judged too', () => {
+    expect(problemsOf(() => load({ paths: {}, security: 'none' }))).toEqual([
+      expect.stringContaining('/security: must be a list of objects'),
+    ]);
+  });
+
+  test('of a type that OpenAPI does not have is a mistake', () => {
+    expect(problemsOf(() => read([{ odd: [] }], {}, { odd: { type: 'token' } }))).toEqual([
+      expect.stringContaining('/odd/type: must be apiKey, http, mutualTLS, oauth2 or openIdConnect'),
+    ]);
+  });
+
+  test.each<[scheme: string, note: string]>([
+    ['query', 'in: keys in query are not read: clients send them in a header'],
+    ['cookie', 'in: keys in cookie are not read: clients send them in a header'],
+    ['host', 'name: the header Host cannot carry keys'],
+    ['basic', 'scheme: basic is not checked: clients need an API key'],
+    ['oauth', 'type: tokens of oauth2 are not checked: clients need an API key'],
+    ['oidc', 'type: tokens of openIdConnect are not checked: clients need an API key'],
+    ['tls', 'type: certificates of clients are not checked: clients need an API key'],
+  ])('that is not checked is a note at the scheme %s', (scheme, note) => {
+    expect(notes([{ [scheme]: [] }])).toEqual([`/components/securitySchemes/${scheme}/${note}`]);
+  });
+
+  test.each(['key', 'bearer'])('of the scheme %s is not noted', (scheme) => {
+    expect(notes([{ [scheme]: [] }])).toEqual([]);
+  });
+
+  test('with scopes is a note, unless the operation names the scopes of keys', () => {
+    const security = [{ bearer: ['admin:write'] }];
+    expect(notes(security)).toEqual([
+      '/paths/~1/get/security: scopes in `security` are not checked: name them in x-required-scopes',
+    ]);
+    expect(notes(security, { 'x-required-scopes': ['admin:write'] })).toEqual([]);
   });
 });

@@ -74,7 +74,7 @@ describe('is refused, whatever contract.onUnsupported:', () => {
     [
       'one at the document',
       { [KEY]: 'stock', paths: { '/a': get({ operationId: 'a' }) } },
-      [`/${KEY}: has no effect here: it belongs on an operation, on a path, or on a tag in tags`],
+      [`/${KEY}: has no effect here: it belongs on an operation, or on a path, or on a tag in tags`],
     ],
   ])('%s', (_what, document, problems) => {
     expect(problemsIn(document)).toEqual(problems);

@@ -22,6 +22,13 @@ const NAMES: Partial<Record<Kind, string>> = {
   securityScheme: 'security scheme',
 };
 
+export interface FieldFlaw {
+  readonly message: string;
+  readonly severity: 'refuse' | 'note';
+}
+
+export type JudgeField = (field: string, kind: string) => FieldFlaw | null;
+
 type Severity = 'problem' | 'refuse';
 
 const MUST_BE: Readonly<Record<string, KeywordValues>> = {
@@ -41,15 +48,15 @@ export class Bundler {
   readonly #sources: Sources;
   readonly #findings: Findings;
   readonly #dialect: Dialect;
-  readonly #misspelling: (field: string) => string | null;
+  readonly #judgeField: JudgeField;
   readonly #resources: Resources | null;
   readonly #pathItems: PathItems;
 
-  constructor(dialect: Dialect, sources: Sources, misspelling: (field: string) => string | null) {
+  constructor(dialect: Dialect, sources: Sources, judgeField: JudgeField) {
     this.#dialect = dialect;
     this.#sources = sources;
     this.#findings = sources.findings;
-    this.#misspelling = misspelling;
+    this.#judgeField = judgeField;
     this.#resources = dialect.identifiers ? new Resources(dialect, sources) : null;
     this.#pathItems = new PathItems(sources.findings, sources.places);
   }
@@ -84,11 +91,9 @@ export class Bundler {
     const fields = grammar[kind];
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
-      if (key.startsWith('x-')) {
-        const flaw = this.#misspelling(key);
-        if (flaw !== null) this.#findings.refuse(node, key, flaw);
-        continue;
-      }
+      const flaw = /^x-/i.test(key) ? this.#judgeField(key, kind) : null;
+      if (flaw !== null) this.#findings[flaw.severity](node, key, flaw.message);
+      if (flaw !== null || key.startsWith('x-')) continue;
       if (field) this.#field(node, key, value, field);
       else this.#findings.note(node, key, `${key} is not a field that ${name} has here: it is ignored`);
     }

@@ -2,7 +2,7 @@ import { DEFAULT, type Dialect, dialectOf } from '../dialect/dialect.ts';
 import { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
-import { Bundler } from './bundle.ts';
+import { Bundler, type JudgeField } from './bundle.ts';
 import type { Dynamics } from './resources.ts';
 import { decoded, follow, isObject, type Json, objectsIn, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
@@ -109,7 +109,7 @@ function versionComplaint({ openapi, swagger }: Json): string {
 export function loadDocument(
   file: SourceFile,
   reading: ReadingOptions,
-  misspelling: (field: string) => string | null,
+  judgeField: JudgeField,
 ): { readonly document: Document; readonly texts: ReadonlyMap<string, string> } {
   const sources = new Sources(file);
   const { root, places, findings } = sources;
@@ -118,7 +118,7 @@ export function loadDocument(
     const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(dialect, sources, misspelling);
+  const bundler = new Bundler(dialect, sources, judgeField);
   const document = new Document(root, reading, bundler.bundle(), findings);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);

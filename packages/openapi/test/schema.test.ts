@@ -3,6 +3,9 @@ import { checker, done, load, notesOf, problemsOf, responseChecker } from './doc
 
 type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
 
+/** The fault is one of an alternative. */
+const one = (fault: string) => `${fault} (in one of the schemas)`;
+
 const cases: Record<string, Case> = {
   'type string': [{ type: 'string' }, ['""', '"a"'], { 1: ['must be a string'], null: ['must be a string'] }],
   'type boolean': [
@@ -237,14 +240,14 @@ const cases: Record<string, Case> = {
   anyOf: [
     { anyOf: [{ type: 'integer' }, { type: 'string', minLength: 2 }] },
     ['1', '"ab"'],
-    { '"a"': ['must be an integer', 'must have at least 2 characters', 'must match one of the schemas'] },
+    { '"a"': [one('must be an integer'), one('must have at least 2 characters'), 'must match one of the schemas'] },
   ],
   oneOf: [
     { oneOf: [{ type: 'integer' }, { minimum: 5 }] },
     ['4', '5.5', '"a"'],
     {
       6: ['must match only one of the schemas'],
-      4.5: ['must be an integer', 'must be at least 5', 'must match one of the schemas'],
+      4.5: [one('must be an integer'), one('must be at least 5'), 'must match one of the schemas'],
     },
   ],
   not: [{ not: { type: 'integer' } }, ['"a"', '1.5'], { 1: ['must not match the excluded schema'] }],
@@ -426,8 +429,8 @@ describe('an integer', () => {
       '/one must be an integer',
       '/list/1 must be an integer',
       '/pair/a must be an integer',
-      '/either must be a string',
-      '/either must be an integer',
+      one('/either must be a string'),
+      one('/either must be an integer'),
       '/either must match one of the schemas',
     ]);
     expect(check(text.replaceAll('.0,"', ',"').replaceAll('2.0', '2').replace('1e1', '1'))).toEqual([]);
@@ -528,8 +531,8 @@ describe('many faults', () => {
     const text = `${'{"next":'.repeat(60)}1${',"a":"","b":""}'.repeat(60)}`;
     const faults = checker({ $ref: '#/components/schemas/Node' }, { Node: node })(text);
     expect(faults.slice(0, 2)).toEqual([
-      `${'/next'.repeat(59)}/a must be an integer`,
-      `${'/next'.repeat(59)}/b must be an integer`,
+      one(`${'/next'.repeat(59)}/a must be an integer`),
+      one(`${'/next'.repeat(59)}/b must be an integer`),
     ]);
     expect(new Set(faults).size).toBe(faults.length);
     expect(faults).toHaveLength(50);
@@ -540,7 +543,7 @@ describe('many faults', () => {
     const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
     const faults = checker(next, { Node: node })(`${'{"next":'.repeat(60)}"x"${'}'.repeat(60)}`);
-    expect(faults[0]).toBe(`${'/next'.repeat(60)} must be an object`);
+    expect(faults[0]).toBe(one(`${'/next'.repeat(60)} must be an object`));
     expect(faults.at(-1)).toBe('may have more faults than are listed');
     expect(faults.length).toBeLessThanOrEqual(50);
   });
@@ -605,5 +608,40 @@ describe.each(['anyOf', 'oneOf'])('alternatives of %s by name', (keyword) => {
     ...['{}', '{"a":"x"}', '{"a":1}', '{"a":1,"b":2}', '{"c":1}', '{"c":1,"d":2,"e":3}', '{"a":"x","c":1}'],
   ])('judge %s like those in place', (value) => {
     expect(byName(`[${value}]`)).toEqual(inPlace(`[${value}]`));
+  });
+});
+
+describe.each(['anyOf', 'oneOf'])('faults of alternatives of %s', (keyword) => {
+  const member = (name: string) => ({ type: 'object', required: [name] });
+  const none = 'must match one of the schemas';
+
+  test('are not reported as if all had to be corrected', () => {
+    const check = checker({ [keyword]: [member('a'), member('b')], required: ['c'] });
+    expect(new Set(check('{}'))).toEqual(
+      new Set(['/c is required', one('/a is required'), one('/b is required'), none]),
+    );
+    expect(check('{"a":1,"c":1}')).toEqual([]);
+  });
+
+  test('are told from equal faults of the whole value and of other values', () => {
+    const schemas = { A: member('a'), B: member('b') };
+    const [a, b] = ['A', 'B'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    const check = checker({ allOf: [a], properties: { inner: a, either: { [keyword]: [a, b] } } }, schemas);
+    expect(new Set(check('{"inner":{},"either":{}}'))).toEqual(
+      new Set([
+        '/a is required',
+        '/inner/a is required',
+        one('/either/a is required'),
+        one('/either/b is required'),
+        `/either ${none}`,
+      ]),
+    );
+    expect(checker({ allOf: [a, { [keyword]: [a, b] }] }, schemas)('{}')).toEqual(
+      expect.arrayContaining(['/a is required', one('/b is required'), none]),
+    );
+  });
+
+  test('of a single alternative are faults', () => {
+    expect(checker({ [keyword]: [member('a')] })('{}')).toContain('/a is required');
   });
 });

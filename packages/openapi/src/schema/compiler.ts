@@ -6,6 +6,7 @@ import { anyOf, arranged, unions } from './alternatives.ts';
 import { applied } from './applied.ts';
 import { cut, withFirstLook } from './cut.ts';
 import type { Translated } from './definitions.ts';
+import { marking } from './either.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
 import { FREE, INCOMPLETE, memory, once } from './memory.ts';
@@ -136,6 +137,11 @@ export class Compiler {
     for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {
       const rule = ajv.RULES.all[keyword];
       if (typeof rule === 'object') Object.assign(rule.definition, { code });
+    }
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const rule = ajv.RULES.all[keyword];
+      if (typeof rule !== 'object' || !('code' in rule.definition)) continue;
+      Object.assign(rule.definition, { code: marking(rule.definition.code) });
     }
     return ajv;
   }

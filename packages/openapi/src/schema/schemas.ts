@@ -7,6 +7,7 @@ import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
+import { isOfAlternative } from './either.ts';
 import { forget, INCOMPLETE, memory } from './memory.ts';
 import { inSteps } from './pauses.ts';
 import { Translator } from './translate.ts';
@@ -199,7 +200,10 @@ function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
   const faults = new Map<string, ValueFault>();
   for (const error of errors) {
     const fault = faultOf(error);
-    if (fault) faults.set(`${fault.pointer} ${fault.message}`, fault);
+    if (!fault) continue;
+    const name = `${fault.pointer} ${fault.message}`;
+    if (!isOfAlternative(error)) faults.set(name, fault);
+    else if (!faults.has(name)) faults.set(name, { ...fault, message: `${fault.message} (in one of the schemas)` });
     if (faults.size === MAX_FAULTS) break;
   }
   return [...faults.values()];

@@ -114,7 +114,7 @@ test('a response of an operation that only reports is forwarded, although respon
 });
 
 describe('a valid response', () => {
-  test.each(['identity', 'Identity'])('may have Content-Encoding: %s, which is none', async (encoding) => {
+  test.each(['identity', 'Identity'])('may have Content-Encoding: %s, which changes nothing', async (encoding) => {
     const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
     await stage('enforce', answering('{"n":1}', headers));
     expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":1}' });

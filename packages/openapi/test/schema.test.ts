@@ -623,7 +623,7 @@ describe.each(['anyOf', 'oneOf'])('faults of alternatives of %s', (keyword) => {
     expect(check('{"a":1,"c":1}')).toEqual([]);
   });
 
-  test('are told from equal faults of the whole value and of other values', () => {
+  test('differ from equal faults of the whole value and of other values', () => {
     const schemas = { A: member('a'), B: member('b') };
     const [a, b] = ['A', 'B'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
     const check = checker({ allOf: [a], properties: { inner: a, either: { [keyword]: [a, b] } } }, schemas);

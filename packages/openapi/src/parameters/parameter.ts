@@ -70,7 +70,7 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   return { ...known, style, explode, form, shape, encodedCommas, check };
 }
 
-/** Brackets tell deep objects, lists and other values apart. */
+/** Brackets distinguish deep objects, lists and other values. */
 const hasOtherForms = ({ types }: Shape, form: Form, style: Style): boolean =>
   form !== 'primitive' && style !== 'deepObject' && types!.size > 1;
 

@@ -40,7 +40,7 @@ export type RetriesSettings = Upstream['retries'];
 /** `auto` of the budget is already resolved. */
 export type HttpLimits = GatewaySettings['http'] & { readonly bodyBudget: number };
 
-/** One key may have a quarter of the budget, and a body twice its size while it grows. */
+/** In largest bodies: so many that several plans have room for one at once, see `SharedBudget`. */
 export const MIN_BODY_BUDGET = 8;
 
 export type Address = Pick<Config['listen'], 'host' | 'port'>;

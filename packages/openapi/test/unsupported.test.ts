@@ -58,6 +58,53 @@ describe('an operation with a mistake', () => {
   });
 });
 
+describe('a valid pattern that cannot be matched in bounded time', () => {
+  const body = json({
+    type: 'object',
+    properties: { a: { type: 'string', pattern: '^(.+)\\1$', maxLength: 3 } },
+    patternProperties: { '^(b+)\\1$': { type: 'integer' } },
+  });
+  const what = { '/': { post: { operationId: 'o', requestBody: body, responses: done } } };
+  const because = 'needs a back-reference: its time cannot be bounded';
+  const omitting = (onUnsupported: 'refuse' | Treatment) => load(what, {}, { onUnsupported }, '3.1.0');
+
+  test('is a mistake', () => {
+    expect(problemsOf(() => omitting('refuse')).filter((problem) => problem.includes(because))).toHaveLength(2);
+    expect(exemptionsOf(omitting('report'))).toEqual([['report', 'POST /', 2]]);
+  });
+
+  test('is a note and not checked if unsupported parts are omitted', () => {
+    const contract = omitting('omit');
+    expect(contract.exempted).toEqual([]);
+    expect(notesOf(contract)).toEqual([
+      expect.stringContaining(`the pattern ${because}, so it is not checked`),
+      expect.stringContaining(`the pattern ${because}, so it is not checked`),
+    ]);
+    const check = (value: unknown) =>
+      contract.operations[0]!.body!.media('application/json')!
+        .check(Buffer.from(JSON.stringify(value)))
+        .map(({ rule }) => rule);
+    expect([{ a: 'ab' }, { bb: 'x' }, { a: 'abcd' }].map(check)).toEqual([[], [], ['maxLength']]);
+  });
+});
+
+test('the decimal numbers of pydantic are checked', () => {
+  const pattern = '^(?!^[-+.]*$)[+-]?0*\\d*\\.?\\d*$';
+  const price = { anyOf: [{ type: 'number' }, { type: 'string', pattern }] };
+  const get = { operationId: 'o', requestBody: json({ type: 'object', properties: { price } }), responses: done };
+  const [operation] = load({ '/': { post: get } }).operations;
+  const check = (value: unknown) =>
+    operation!.body!.media('application/json')!.check(Buffer.from(JSON.stringify({ price: value }))).length;
+  expect([1.5, '1.5', '-.5', '+', '1e5', ''].map((value) => check(value) === 0)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 test('a path whose operations are left out is not matched by another template', () => {
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
   const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];

@@ -37,9 +37,19 @@ export class Characters {
   }
 
   one(character: number): CharacterSet {
+    const source = `\\u{${character.toString(16)}}`;
+    let set = this.#sets.get(source);
+    if (!set) {
+      set = this.#same(character, source);
+      this.#sets.set(source, set);
+    }
+    return set;
+  }
+
+  #same(character: number, source: string): CharacterSet {
     if (this.#flags === 'gu') return [[character, character]];
     this.#cased ||= (this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
-    const same = new RegExp(`[\\u{${character.toString(16)}}]`, this.#flags);
+    const same = new RegExp(source, this.#flags);
     const found = new Set([character, ...(this.#cased.match(same) ?? []).map((other) => other.codePointAt(0)!)]);
     return [...found].sort((a, b) => a - b).map((other) => [other, other]);
   }
@@ -60,6 +70,8 @@ export class Characters {
     return this.#alphabet;
   }
 }
+
+export const CHARACTERS = { '': new Characters(''), i: new Characters('i') };
 
 /** The last of Unicode if `source` may match others than it lists. */
 function lastToAsk(source: string): number {
@@ -102,15 +114,4 @@ export function includes(set: CharacterSet, character: number): boolean {
     else return true;
   }
   return false;
-}
-
-export function complement(set: CharacterSet): CharacterSet {
-  const gaps: [number, number][] = [];
-  let next = 0;
-  for (const [from, to] of set) {
-    if (from > next) gaps.push([next, from - 1]);
-    next = Math.max(next, to + 1);
-  }
-  if (next <= LAST_CHARACTER) gaps.push([next, LAST_CHARACTER]);
-  return gaps;
 }

@@ -1,112 +1,226 @@
-import { loop } from '../schema/pauses.ts';
+import { type Loop, loop } from '../schema/pauses.ts';
 import { work } from '../schema/run.ts';
-import type { Automaton } from './automaton.ts';
-import { includes, TEXT_END, TEXT_START } from './characters.ts';
+import { TooLarge } from './automaton.ts';
+import { type Bits, isEmpty } from './bits.ts';
+import { type Place, Steps } from './steps.ts';
+import { type Look, type Term, termsIn } from './syntax.ts';
+
+/** The facts about each place of a text: which look-arounds match there, a bit each. */
+type Facts = Uint8Array | Int32Array;
 
 interface State {
-  readonly positions: readonly number[];
-  readonly next: (State | undefined)[];
+  readonly bits: Bits;
+  /** Whether a match ended before the character that led here. */
+  accepts: boolean;
+  hopeless: boolean;
+  /** The facts that `next` depends on. */
+  readonly asks: number;
+  /** By kind of character; with `asks`, by facts before. */
+  readonly next: State[];
+  readonly nextByFacts: Map<number, State[]>;
 }
-
-const FOUND: State = { positions: [], next: [] };
-
-/** Above this number, the matcher drops all states, which costs time but no memory. */
-const MAX_STATES = 1000;
-
-/** In characters. */
-const STEP = 16 * 1024;
 
 interface Way {
-  readonly state: State;
-  readonly at: number;
+  state: State;
+  at: number;
+  ended: boolean;
+  found: boolean;
 }
 
-/** Follows all paths at once, so that time is proportional to the length of the text. */
-export function createMatcher({ sets, follow, whole }: Automaton) {
-  const final = new Set(whole.last);
-  const states = new Map<string, State>();
-  const edges = new Set(sets.flatMap((set) => set.flatMap(([from, to]) => [from, to + 1])));
-  const kinds = [...edges.add(0)].filter((edge) => edge >= 0).sort((a, b) => a - b);
-  const ascii = Uint16Array.from({ length: 128 }, (_, character) => search(character));
-  const start = whole.empty ? FOUND : step([], TEXT_START);
+interface Reading extends Loop {
+  /** The number of the scan. */
+  scan: number;
+  facts: Facts;
+  way: Way;
+}
 
-  function search(character: number): number {
-    let low = 0;
-    let high = kinds.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (kinds[middle]! <= character) low = middle;
-      else high = middle;
-    }
-    return low;
+/** In characters. A longer text is read in steps. */
+const LONG = 1000;
+const STEP = 16 * 1024;
+
+/** A step that is not remembered takes as long as this number of characters. */
+const COST_OF_STEP = 200;
+
+const MAX_LOOKS = 32;
+const NO_FACTS = new Uint8Array();
+
+/** Of all known states. Above this number the states are forgotten, which costs time but no memory. */
+const MAX_ENTRIES = 16_384;
+const ENTRIES_OF_STATE = 16;
+
+/** As many characters pay for a new state; a client whose texts always need new ones gets none. */
+const PRICE = 16;
+const MAX_CREDIT = 100_000;
+
+/** Reads a text once for the pattern, and once for each look-around in it. */
+export function createMatcher(term: Term) {
+  const facts = new Map<Look, number>();
+  const looks = [...looksIn(term)].map((look, i) => {
+    if (i === MAX_LOOKS) throw new TooLarge();
+    const scan = look.behind ? new Scan(look.body, false, facts) : new Scan(shortest(look.body), true, facts);
+    facts.set(look, 1 << i);
+    return { scan, fact: 1 << i };
+  });
+  const scans = [...looks, { scan: new Scan(shortest(term), false, facts), fact: 0 }];
+  const Table = looks.length <= 8 ? Uint8Array : Int32Array;
+
+  const begin = (text: string): Reading => ({
+    next: 0,
+    scan: 0,
+    facts: looks.length === 0 ? NO_FACTS : new Table(text.length + 1),
+    way: scans[0]!.scan.begin(text),
+  });
+
+  /** Whether there is more to read. */
+  function proceed(reading: Reading, text: string, most: number): boolean {
+    const { scan, fact } = scans[reading.scan]!;
+    scan.run(reading.way, text, reading.facts, fact, most);
+    if (!reading.way.ended) return true;
+    reading.scan++;
+    if (reading.scan < scans.length) reading.way = scans[reading.scan]!.scan.begin(text);
+    else reading.facts = NO_FACTS;
+    return reading.scan < scans.length;
   }
 
-  function learn(state: State, kind: number, character: number): State {
-    const next = step(state.positions, character);
-    state.next[kind] = next;
-    return next;
-  }
-
-  /** A match may begin at every character. */
-  function step(positions: readonly number[], symbol: number): State {
-    const reached = new Set<number>();
-    for (const next of [whole.first, ...positions.map((position) => follow[position]!)]) {
-      for (const position of next) {
-        if (reached.has(position) || !includes(sets[position]!, symbol)) continue;
-        if (final.has(position)) return FOUND;
-        reached.add(position);
-      }
-    }
-    return stateOf([...reached].sort((a, b) => a - b));
-  }
-
-  function stateOf(positions: readonly number[]): State {
-    const key = positions.join();
-    const known = states.get(key);
-    if (known) return known;
-    if (states.size === MAX_STATES) forget();
-    const state: State = { positions, next: [] };
-    states.set(key, state);
-    return state;
-  }
-
-  function forget(): void {
-    for (const state of states.values()) state.next.length = 0;
-    states.clear();
-  }
-
-  /** From the character at `from`; ends behind the one before `to`. */
-  function walk(before: State, text: string, from: number, to: number): Way {
-    let state = before;
-    let at = from;
-    for (; at < to && state !== FOUND; at++) {
-      const character = text.codePointAt(at)!;
-      const kind = character < 128 ? ascii[character]! : search(character);
-      state = state.next[kind] ?? learn(state, kind, character);
-      if (character > 0xffff) at++;
-    }
-    return { state, at };
-  }
-
-  function followLong(text: string): State {
-    const { way } = loop(
-      sets,
+  function readLong(text: string): Reading {
+    return loop(
+      scans,
       text,
-      () => ({ next: 0, way: { state: start, at: 0 } }),
-      Math.ceil(text.length / STEP),
-      (i, found) => {
-        found.way = walk(found.way.state, text, found.way.at, Math.min(text.length, (i + 1) * STEP));
+      () => begin(text),
+      Number.POSITIVE_INFINITY,
+      (_, reading) => {
         work.left -= STEP;
-        return found.way.state !== FOUND;
+        return proceed(reading, text, STEP);
       },
     );
-    return way.state;
   }
 
   return {
     test(text: string): boolean {
-      const state = text.length > STEP ? followLong(text) : walk(start, text, 0, text.length).state;
-      return state === FOUND || step(state.positions, TEXT_END) === FOUND;
+      if (text.length > LONG) return readLong(text).way.found;
+      const reading = begin(text);
+      while (proceed(reading, text, Number.POSITIVE_INFINITY));
+      return reading.way.found;
     },
   };
+}
+
+/** Each after those inside it. */
+function looksIn(term: Term): Set<Look> {
+  const looks = [...termsIn(term)].map((part) => (part.kind === 'look' ? part.look : null));
+  return new Set(looks.filter((look) => look !== null).reverse());
+}
+
+/** Matches at the same places; its matches end as early as possible. */
+function shortest(term: Term): Term {
+  if (term.kind === 'repeat') return { ...term, most: term.least };
+  if (term.kind === 'choice') return { kind: 'choice', options: term.options.map(shortest) };
+  const last = term.kind === 'sequence' ? term.parts.at(-1) : undefined;
+  return term.kind === 'sequence' && last ? { ...term, parts: [...term.parts.slice(0, -1), shortest(last)] } : term;
+}
+
+/** A pass over a text. States of `Steps` are remembered, so that most characters cost a look-up. */
+class Scan {
+  readonly #steps: Steps;
+  readonly #backward: boolean;
+  readonly #start: State;
+  readonly #known = new Map<string, State>();
+  /** States that are not remembered, in turns. */
+  readonly #passing: readonly State[];
+  #entries = 0;
+  #credit = MAX_CREDIT;
+
+  constructor(term: Term, backward: boolean, facts: ReadonlyMap<Look, number>) {
+    this.#steps = new Steps(term, backward, facts);
+    this.#backward = backward;
+    const { start } = this.#steps;
+    this.#start = stateOf(start, this.#steps.asks(start));
+    this.#passing = [stateOf(start.slice(), 0), stateOf(start.slice(), 0)];
+  }
+
+  begin(text: string): Way {
+    this.#credit = Math.min(this.#credit + text.length, MAX_CREDIT);
+    return { state: this.#start, at: this.#backward ? text.length : 0, ended: false, found: false };
+  }
+
+  /** Adds `fact` to the facts about places where a match ends; without `fact`, ends at the first. */
+  run(way: Way, text: string, facts: Facts, fact: number, most: number): void {
+    const { alphabet } = this.#steps;
+    const end = this.#backward ? 0 : text.length;
+    let { state, at } = way;
+    for (let left = most; left > 0 && !way.ended; left--) {
+      const place = at;
+      let kind = alphabet.end;
+      if (at !== end) {
+        const character = this.#backward ? codePointBefore(text, at) : text.codePointAt(at)!;
+        const size = character > 0xffff ? 2 : 1;
+        at += this.#backward ? -size : size;
+        kind = alphabet.kindOf(character);
+      }
+      const next = state.asks === 0 ? state.next : nextFor(state, facts[place]! & state.asks);
+      const known = next[kind];
+      if (!known) left -= COST_OF_STEP;
+      state = known ?? this.#learn(state, next, { kind, first: state === this.#start, facts: facts[place]! });
+      if (state.accepts) {
+        way.found = true;
+        if (fact !== 0) facts[place]! |= fact;
+      }
+      way.ended = place === end || state.hopeless || (state.accepts && fact === 0);
+    }
+    way.at = at;
+    way.state = this.#passing.includes(state) ? stateOf(state.bits.slice(), this.#steps.asks(state.bits)) : state;
+  }
+
+  #learn(state: State, nextByKind: State[], place: Place): State {
+    const to = this.#passing.find((passing) => passing !== state)!;
+    to.accepts = this.#steps.take(state.bits, place, to.bits);
+    to.hopeless = isEmpty(to.bits);
+    if (this.#credit < PRICE) return to;
+    this.#credit -= PRICE;
+    if (this.#entries > MAX_ENTRIES) this.#forget();
+    const next = this.#remembered(to);
+    nextByKind[place.kind] = next;
+    if (state.asks !== 0) this.#entries += this.#steps.alphabet.end;
+    return next;
+  }
+
+  #remembered({ bits, accepts, hopeless }: State): State {
+    const name = `${accepts}${String.fromCharCode(...new Uint16Array(bits.buffer))}`;
+    let state = this.#known.get(name);
+    if (!state) {
+      state = { ...stateOf(bits.slice(), this.#steps.asks(bits)), accepts, hopeless };
+      this.#known.set(name, state);
+      this.#entries += ENTRIES_OF_STATE + bits.length + this.#steps.alphabet.end;
+    }
+    return state;
+  }
+
+  #forget(): void {
+    for (const state of [this.#start, ...this.#known.values()]) {
+      state.next.length = 0;
+      state.nextByFacts.clear();
+    }
+    this.#known.clear();
+    this.#entries = 0;
+  }
+}
+
+function stateOf(bits: Bits, asks: number): State {
+  return { bits, accepts: false, hopeless: false, asks, next: [], nextByFacts: new Map() };
+}
+
+function nextFor({ nextByFacts }: State, facts: number): State[] {
+  let next = nextByFacts.get(facts);
+  if (!next) {
+    next = [];
+    nextByFacts.set(facts, next);
+  }
+  return next;
+}
+
+function codePointBefore(text: string, end: number): number {
+  const unit = text.charCodeAt(end - 1);
+  if (end < 2 || (unit & 0xfc00) !== 0xdc00) return unit;
+  const character = text.codePointAt(end - 2)!;
+  return character > 0xffff ? character : unit;
 }

@@ -5,7 +5,7 @@ import { type Limit, limitOf } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
-import { compilePattern, type Pattern, PatternError } from '../patterns/pattern.ts';
+import { BoundlessPattern, compilePattern, type Pattern, PatternError } from '../patterns/pattern.ts';
 import type { Allowed, Matched, Types } from './keywords.ts';
 import { canonical } from './values.ts';
 
@@ -28,7 +28,7 @@ export function assertionsOf(document: Document, schema: Json): Json {
     ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
     ...pick(said, hasContent ? SIZES : [...LENGTHS, ...SIZES]),
     ...(said.uniqueItems === true && { different: true }),
-    ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, findings)),
+    ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, document)),
     ...(typeof said.format === 'string' && formatOf(schema, types, said.format, findings)),
     ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
     ...('const' in said && { exactly: allowed([said.const]) }),
@@ -46,19 +46,24 @@ function validIn(schema: Json, { dialect, findings }: Document): Json {
   return valid;
 }
 
-/** `null` if it is not valid, which is reported. */
-export function patternAt(holder: Json, key: string, source: string, findings: Findings): Pattern | null {
+/** `null` if it cannot be checked, which is reported. */
+export function patternAt(holder: Json, key: string, source: string, { findings, reading }: Document): Pattern | null {
   try {
     return compilePattern(source);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    findings.problem(holder, key, `the pattern ${error.message}`);
+    const message = `the pattern ${error.message}`;
+    if (error instanceof BoundlessPattern && reading.onUnsupported === 'omit') {
+      findings.note(holder, key, `${message}, so it is not checked`);
+    } else {
+      findings.problem(holder, key, message);
+    }
     return null;
   }
 }
 
-function matchesOf(schema: Json, source: string, findings: Findings): Json {
-  const pattern = patternAt(schema, 'pattern', source, findings);
+function matchesOf(schema: Json, source: string, document: Document): Json {
+  const pattern = patternAt(schema, 'pattern', source, document);
   return pattern ? { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched } : {};
 }
 

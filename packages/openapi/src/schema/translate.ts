@@ -109,8 +109,7 @@ export class Translator {
   }
 
   #matching(patterns: Json, inner: Setting): Translated {
-    const { findings } = this.#document;
-    const sound = Object.entries(patterns).filter(([source]) => patternAt(patterns, source, source, findings));
+    const sound = Object.entries(patterns).filter(([source]) => patternAt(patterns, source, source, this.#document));
     return Object.fromEntries(
       sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
     );

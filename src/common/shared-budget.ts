@@ -85,6 +85,11 @@ export class SharedBudget {
     return true;
   }
 
+  /** Whether `keep` would accept a holding of so many bytes now. */
+  couldKeep({ member }: Holding, bytes: number): boolean {
+    return this.#mayKeep(member, bytes);
+  }
+
   /** It is not evicted from now on. Returns false if its owner keeps too much already. */
   keep(holding: Holding): boolean {
     const { member, bytes } = holding;

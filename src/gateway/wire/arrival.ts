@@ -52,6 +52,14 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
     this.#holding = parts.budget.open(parts.owner, this);
   }
 
+  /** Refuses what could not be kept if it were whole now, because reading it would cost others time. */
+  begin(): void {
+    const { budget, streamedFrom } = this.#parts;
+    if (this.length === null || budget.couldKeep(this.#holding, Math.min(this.length, streamedFrom)))
+      this.#call.readBody(this);
+    else this.refuse(busy());
+  }
+
   chunk(bytes: Buffer): boolean {
     if (this.#isOver || this.#failure !== null) return true;
     const { most } = this.#parts;

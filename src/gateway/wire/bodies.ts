@@ -98,7 +98,7 @@ export class Bodies {
       this.#arriving.add(arrival);
       this.#next.plan();
       call.whenEnded(() => arrival.release());
-      call.readBody(arrival);
+      arrival.begin();
     });
   }
 

@@ -129,6 +129,23 @@ describe('all bodies together', () => {
     expect(bodies.held).toBe(5 * MOST);
   });
 
+  test('are refused before they are read if their declared length could not be in use', async () => {
+    open();
+    const whole = Array.from({ length: 4 }, () => begun());
+    for (const { send, end } of whole) {
+      send(MOST);
+      end();
+    }
+    await Promise.all(whole.map(({ read }) => read));
+    const { call } = looseCall('POST', { 'Content-Length': `${MOST}` });
+    const owner = { group: 'free', weight: 1, member: 'acme' };
+    await expect(bodies.read({ call, head: exchangeOf('POST', {}, { call }).head }, MOST, owner)).rejects.toMatchObject(
+      busy,
+    );
+    expect(call.bodyBytes).toBe(0);
+    for (const { answered } of whole) answered();
+  });
+
   test('evicted in a crowd are refused a few in each turn of the event loop, and their memory is free at once', async () => {
     open();
     const crowd = Array.from({ length: 800 }, (_, i) => begun(`${i}`));

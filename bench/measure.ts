@@ -45,7 +45,9 @@ export async function measure({ target, running, work }: Subject, options: Measu
   const before = await readUsage();
   const { seconds, connections, folder } = options;
   const result = await load(requestOf(work, running.url, running.keys), {
-    ...{ seconds, connections, folder },
+    seconds,
+    connections,
+    folder,
     ...(work.script !== undefined && { script: work.script }),
   });
   const after = await readUsage();

@@ -41,7 +41,11 @@ const NO_FIELDS: Fields = {
 const ANSWER: ClientResponse = { status: 200, reason: '', minor: 1, fields: NO_FIELDS, body: Buffer.alloc(0) };
 
 const TRACE = {
-  ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },
+  path: '/pets',
+  authenticated: 0.05,
+  admitted: 0.1,
+  forwarded: 0.2,
+  traceparent: null,
 } as unknown as RequestTrace;
 
 if (process.argv[2] === 'receiver') await receive();

@@ -110,7 +110,12 @@ describe('the papers', () => {
 
   test('links between README and docs lead to existing files and headings', () => {
     const papers = [
-      ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/RESULTS.md'],
+      'README.md',
+      'CONTRIBUTING.md',
+      'ARCHITECTURE.md',
+      'CHANGELOG.md',
+      'SECURITY.md',
+      'bench/RESULTS.md',
       ...readdirSync(join(root, 'docs'), { recursive: true }).map((file) => `docs/${file}`),
     ];
     const links = papers

@@ -122,7 +122,10 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     const guard = createGuard({ failures: 1, window: MINUTE });
     const primary = { call: (name: 'fail' | 'look', address: string) => guard[name](address) };
     const shared = createSharedGuard({
-      ...{ primary: primary as never, failures: 1, window: MINUTE, workers: 2 },
+      primary: primary as never,
+      failures: 1,
+      window: MINUTE,
+      workers: 2,
       observe: () => {},
     });
     for (let i = 0; i < 2; i++) await shared.fail(ADDRESS);
@@ -265,7 +268,8 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     const clock = fastClock();
     const plans = (...windows: Window[]) => ({
       plans: new Map([['free', { name: 'free', count: 'key' as const, windows }]]),
-      ...{ escalation: null, accounts: new Map() },
+      escalation: null,
+      accounts: new Map(),
     });
     const since = new CountedSince(plans(), clock.read);
     since.use(plans(window(1, MINUTE)));

@@ -264,6 +264,12 @@ const words: readonly {
     ],
   },
   {
+    name: 'no literal is spread into a literal to save lines',
+    pattern: /[{,]\s*\.\.\.\{/,
+    allowed: () => false,
+    planted: 'return { ...{ name, value }, other };',
+  },
+  {
     name: 'only one place makes what listens to requests, the same for workers as for the only process',
     pattern: /\bnew (?:RecentRequests|Top|Peaks|Recorder)\(/,
     allowed: (file) => file === 'run/carrier.ts',

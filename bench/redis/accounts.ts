@@ -51,11 +51,23 @@ try {
 
 function record(i: number): KeyRecord {
   return {
-    ...{ id: `key_${String(i).padStart(16, '0')}`, version: 1, hash: String(i).padStart(43, 'h') },
-    ...{ account: `account-${Math.floor(i / 10)}`, plan: i % 10 === 0 ? 'pro' : 'free', label: null },
-    ...{ windows: null, addresses: null, scopes: [], metadata: {}, createdAt: 1_700_000_000_000 + i },
-    ...{ expiresAt: i % 100 === 0 ? Date.now() + (i % 90) * DAY : null, disabledAt: null, revokedAt: null },
-    ...{ rotatedAt: null, previous: null, imported: false },
+    id: `key_${String(i).padStart(16, '0')}`,
+    version: 1,
+    hash: String(i).padStart(43, 'h'),
+    account: `account-${Math.floor(i / 10)}`,
+    plan: i % 10 === 0 ? 'pro' : 'free',
+    label: null,
+    windows: null,
+    addresses: null,
+    scopes: [],
+    metadata: {},
+    createdAt: 1_700_000_000_000 + i,
+    expiresAt: i % 100 === 0 ? Date.now() + (i % 90) * DAY : null,
+    disabledAt: null,
+    revokedAt: null,
+    rotatedAt: null,
+    previous: null,
+    imported: false,
   };
 }
 

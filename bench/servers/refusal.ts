@@ -7,10 +7,26 @@ const body = JSON.stringify({
   status: 403,
 });
 const headers = [
-  ...['X-Request-Id', 'ad5cd3a1-6e62-4b0a-8d4f-5f7c2d6f0f5b', 'X-RateLimit-Limit', '1', 'X-RateLimit-Remaining', '0'],
-  ...['X-RateLimit-Reset', '1893456000', 'RateLimit-Policy', '"day";q=1;w=86400', 'RateLimit', '"day";r=0;t=86400'],
-  ...['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', 'Retry-After', '86400'],
-  ...['Content-Length', String(body.length)],
+  'X-Request-Id',
+  'ad5cd3a1-6e62-4b0a-8d4f-5f7c2d6f0f5b',
+  'X-RateLimit-Limit',
+  '1',
+  'X-RateLimit-Remaining',
+  '0',
+  'X-RateLimit-Reset',
+  '1893456000',
+  'RateLimit-Policy',
+  '"day";q=1;w=86400',
+  'RateLimit',
+  '"day";r=0;t=86400',
+  'Content-Type',
+  'application/json; charset=utf-8',
+  'Cache-Control',
+  'no-store',
+  'Retry-After',
+  '86400',
+  'Content-Length',
+  String(body.length),
 ];
 
 createServer((_request, response) => {

@@ -56,9 +56,14 @@ export async function lastDay(
       return { ...windowFields(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
     }),
     subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
-      ...{ key, account },
+      key,
+      account,
       windows: windows.map(({ window, peak, at, times, refused }) => ({
-        ...{ window: window.name, peak, began: time(beganAt(window, at)), times, refused },
+        window: window.name,
+        peak,
+        began: time(beganAt(window, at)),
+        times,
+        refused,
       })),
     })),
     gateways: answers.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),

@@ -63,10 +63,29 @@ export function createProgram(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ storegate keys create --plan free --account acme');
   for (const option of GLOBAL_OPTIONS) program.addOption(option);
   const commands = [
-    ...[initCommand, serveCommand, storeCommand(terminal.env.STOREGATE_DATA || 'data'), checkCommand, statusCommand],
-    ...[storesCommand, topCommand, historyCommand, explainCommand, requestsCommand, configCommands, reloadCommand],
-    ...[keyCommands, accountCommands, banCommands, usageCommands, planCommands, auditCommands, tokenCommands],
-    ...[webhookCommands, stateCommands, completionCommand, versionCommand],
+    initCommand,
+    serveCommand,
+    storeCommand(terminal.env.STOREGATE_DATA || 'data'),
+    checkCommand,
+    statusCommand,
+    storesCommand,
+    topCommand,
+    historyCommand,
+    explainCommand,
+    requestsCommand,
+    configCommands,
+    reloadCommand,
+    keyCommands,
+    accountCommands,
+    banCommands,
+    usageCommands,
+    planCommands,
+    auditCommands,
+    tokenCommands,
+    webhookCommands,
+    stateCommands,
+    completionCommand,
+    versionCommand,
   ];
   for (const spec of commands) addCommand(terminal, program, spec);
   addHelp(program);

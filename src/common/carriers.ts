@@ -25,9 +25,32 @@ export function carriersText({ headers, bearer }: Carriers): string {
 }
 
 const RESERVED = new Set([
-  ...['authorization', 'connection', 'cookie', 'date', 'expect', 'forwarded', 'from', 'host', 'keep-alive', 'origin'],
-  ...['pragma', 'range', 'referer', 'te', 'traceparent', 'tracestate', 'trailer', 'transfer-encoding', 'upgrade'],
-  ...['user-agent', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'x-request-id'],
+  'authorization',
+  'connection',
+  'cookie',
+  'date',
+  'expect',
+  'forwarded',
+  'from',
+  'host',
+  'keep-alive',
+  'origin',
+  'pragma',
+  'range',
+  'referer',
+  'te',
+  'traceparent',
+  'tracestate',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'x-request-id',
 ]);
 
 /** Whether a header can carry a key or an identity: HTTP, proxies and the gateway do not use it themselves. */

@@ -45,8 +45,14 @@ function mountsOf(mounts: Config['mounts'], needsRoot: boolean): Config['mounts'
 
 const ROOT = '/';
 const EVERY_PATH: Mount = {
-  ...{ path: ROOT, target: null, upstream: DEFAULT_UPSTREAM, websocket: false, stripPrefix: false, rewrite: null },
-  ...{ carriers: null, addresses: { allow: [], deny: [] } },
+  path: ROOT,
+  target: null,
+  upstream: DEFAULT_UPSTREAM,
+  websocket: false,
+  stripPrefix: false,
+  rewrite: null,
+  carriers: null,
+  addresses: { allow: [], deny: [] },
 };
 
 const MAX_WORKERS = 256;

@@ -133,7 +133,18 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
 function requestLine(event: EventOf<'request'>): Line {
   const { id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address } = event;
   return info({
-    ...{ id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address },
+    id,
+    method,
+    operation,
+    status,
+    complete,
+    code,
+    verdict,
+    nearLimit,
+    keyId,
+    account,
+    plan,
+    address,
     duration: roundMilliseconds(event.duration),
     upstream: roundMilliseconds(event.upstream),
     ...moreIn(event.trace),

@@ -52,7 +52,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { largeChecks, observe, clock, tracing, guard, via } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
+  const answer = createAnswer({ cors, guard, observe, timing, hasReference: hasReference(config) });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
@@ -66,7 +66,11 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
   return createPipeline({
     guard: createRequestGuard({
-      ...{ config: config.http, paths: config.contract, observe, names, via },
+      config: config.http,
+      paths: config.contract,
+      observe,
+      names,
+      via,
       report: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
@@ -75,7 +79,10 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     usage: config.usage.enabled ? createUsage({ ...longLived, answer, operations: contract.operations }) : null,
     admit: createAdmission(config, longLived),
     contract: createContract({
-      ...{ largeChecks, clock, report, bodies: longLived.bodies },
+      largeChecks,
+      clock,
+      report,
+      bodies: longLived.bodies,
       suggest: (path) => contract.similar(path),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),

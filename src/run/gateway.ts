@@ -62,7 +62,11 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const carriers = await openCarriers({
-    ...{ settings: initial, clock, log, others: webhooks.listeners, onDetection: webhooks.hear },
+    settings: initial,
+    clock,
+    log,
+    others: webhooks.listeners,
+    onDetection: webhooks.hear,
     minute: (minute) => stored?.mark(history.add(minute)),
     gauges: { ...operatingGauges(() => operating.reloader, readiness, phase.startedAt), ...webhooks.gauges },
   });
@@ -73,7 +77,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const gateway = gatewayName();
   const about = { readiness, state: storage.kind, workers: carriers.workers };
   const sources: GatewaySources = {
-    ...{ ...about, history },
+    ...about,
+    history,
     status: () => ({
       version: VERSION,
       node: process.version,
@@ -99,7 +104,15 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
     const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
-      ...{ initial, load, contracts, carriers, webhooks: webhookAdmin, ownToken, readiness, peers, clock },
+      initial,
+      load,
+      contracts,
+      carriers,
+      webhooks: webhookAdmin,
+      ownToken,
+      readiness,
+      peers,
+      clock,
     });
   } catch (error) {
     await letGo({ ...parts, operating: null });

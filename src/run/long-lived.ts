@@ -60,7 +60,18 @@ export function openLongLived(parts: ServingParts) {
   const bodies = new Bodies(bodiesSettings(config));
   const readAhead = new SharedBudget(config.http.bodyBudget);
   return {
-    ...{ state, bans, keyring, keys, uses, guard, subjects, upstreams, bodies, observe, clock, tracing },
+    state,
+    bans,
+    keyring,
+    keys,
+    uses,
+    guard,
+    subjects,
+    upstreams,
+    bodies,
+    observe,
+    clock,
+    tracing,
     deprecatedBy,
     via: new Via(parts.ticketSecret),
     flights: new Flights(),

@@ -39,7 +39,11 @@ export function createOperating(parts: OperatingParts) {
   const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
   const windowsSince = new CountedSince(config.plans, clock);
   const reloader = createReloader({
-    ...{ initial, contracts, keys, observe, prepare: carriers.prepare },
+    initial,
+    contracts,
+    keys,
+    observe,
+    prepare: carriers.prepare,
     load: load ?? (() => config),
     async swap(settings, fetched) {
       await carriers.use(settings);
@@ -51,7 +55,14 @@ export function createOperating(parts: OperatingParts) {
   });
   report(initial, observe, clock);
   const context: AdminContext = {
-    ...{ keys, auditLog, banLog, tokens, uses, webhooks: parts.webhooks, clock, lastKnown },
+    keys,
+    auditLog,
+    banLog,
+    tokens,
+    uses,
+    webhooks: parts.webhooks,
+    clock,
+    lastKnown,
     state: () => state,
     peers: () => peers,
     config: () => reloader.current.config,
@@ -61,7 +72,12 @@ export function createOperating(parts: OperatingParts) {
     scoped: () => reloader.current.contract.windows,
   };
   const admin = createAdmin({
-    ...{ config, context, metrics: carriers.metrics, observe, ownToken: parts.ownToken, readiness: parts.readiness },
+    config,
+    context,
+    metrics: carriers.metrics,
+    observe,
+    ownToken: parts.ownToken,
+    readiness: parts.readiness,
     tls: initial.certificates.admin,
     down: () => carriers.readiness.down,
     console: config.console.enabled ? consolePages() : null,

@@ -20,12 +20,17 @@ export function createServing(parts: ServingParts) {
   const closing = new AbortController();
   let compiling = new AbortController();
   const answerUnparsed = createUnparsedAnswers({
-    ...{ guard, observe },
+    guard,
+    observe,
     hasReference: () => hasReference(inForce.config),
   });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const listener = createListener({
-    ...{ config, limits, answerUnparsed, ticketSecret, observe },
+    config,
+    limits,
+    answerUnparsed,
+    ticketSecret,
+    observe,
     handle: (call) => pipeline(call),
   });
   // So that the first reload frees the first contract.
@@ -44,7 +49,10 @@ export function createServing(parts: ServingParts) {
   }
 
   return {
-    ...{ keyring, uses, upstreams, bodies },
+    keyring,
+    uses,
+    upstreams,
+    bodies,
     get inFlight() {
       return listener.inFlight;
     },

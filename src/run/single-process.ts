@@ -20,7 +20,12 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
   });
   const { observe, storage, metrics, serving, use, end, close } = carrier;
   return {
-    ...{ observe, storage, metrics, use, end, close },
+    observe,
+    storage,
+    metrics,
+    use,
+    end,
+    close,
     uses: serving.uses,
     workers: 0,
     get readiness() {

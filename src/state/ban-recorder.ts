@@ -51,7 +51,9 @@ export class BanRecorder {
     this.#options = options;
     this.#queue = new WriteBehind({
       write: (one) => this.#take(one),
-      ...{ maxItems: MAX_QUEUE, batchSize: 1, pause: WRITE_INTERVAL },
+      maxItems: MAX_QUEUE,
+      batchSize: 1,
+      pause: WRITE_INTERVAL,
       onDropped: options.dropped,
     });
   }

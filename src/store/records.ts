@@ -62,7 +62,11 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
 
   return {
     categories: {
-      ...{ path: '/categories', idName: 'categoryId', body: category, list: categories.list, get: categories.get },
+      path: '/categories',
+      idName: 'categoryId',
+      body: category,
+      list: categories.list,
+      get: categories.get,
       add: (fields: Values<typeof category>) => categories.insert({ ...fields, id: nextCategory() }),
       replace: (id: bigint, fields: Values<typeof category>) => categories.update(id, { ...fields, id }),
       remove(id: bigint) {
@@ -72,7 +76,12 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
       },
     },
     pets: {
-      ...{ path: '/pets', idName: 'petId', body: pet, filters: petFilters, list: pets.list, get: pets.get },
+      path: '/pets',
+      idName: 'petId',
+      body: pet,
+      filters: petFilters,
+      list: pets.list,
+      get: pets.get,
       add: (fields: Values<typeof pet>) => pets.insert({ ...known(fields), id: nextPet() }),
       replace: (id: bigint, fields: Values<typeof pet>) => pets.update(id, { ...pets.get(id), ...known(fields) }),
       remove(id: bigint) {
@@ -81,11 +90,19 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
       },
     },
     inventory: {
-      ...{ path: '/store/inventory', idName: 'petId', body: stock, list: items.list, get: items.get },
+      path: '/store/inventory',
+      idName: 'petId',
+      body: stock,
+      list: items.list,
+      get: items.get,
       replace: (id: bigint, { quantity }: Values<typeof stock>) => items.update(id, { ...items.get(id), quantity }),
     },
     orders: {
-      ...{ path: '/store/orders', idName: 'orderId', body: order, list: orders.list, get: orders.get },
+      path: '/store/orders',
+      idName: 'orderId',
+      body: order,
+      list: orders.list,
+      get: orders.get,
       add({ id, petId, quantity = 1n, shipDate, complete = false }: Values<typeof order>): Order {
         refuse(id !== undefined && orders.has(id), 409, 'order_exists', `There already is an order ${id}.`);
         if (petId === undefined)

@@ -79,7 +79,9 @@ export class Webhooks {
     );
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),
-      ...{ maxItems: MAX_QUEUE, batchSize: BATCH_SIZE, pause: 0 },
+      maxItems: MAX_QUEUE,
+      batchSize: BATCH_SIZE,
+      pause: 0,
       onDropped: (count) =>
         observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
     });

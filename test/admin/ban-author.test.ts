@@ -29,7 +29,12 @@ afterEach(() => {
 });
 
 const entryOf = (actor: string, action: string, until: number | null, { target = KEY, plan = 'free' } = {}) => ({
-  ...{ at: 1, actor, action, target, before: null, requestId: `request ${++requests}` },
+  at: 1,
+  actor,
+  action,
+  target,
+  before: null,
+  requestId: `request ${++requests}`,
   after: { plan, until: until === null ? null : new Date(until).toISOString(), reason: `of ${actor}` },
 });
 const record = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {

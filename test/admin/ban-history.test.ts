@@ -38,7 +38,11 @@ async function record(
   { target = KEY, plan = 'free' } = {},
 ) {
   const entry = {
-    ...{ at: NOW + at * MINUTE, actor, action: `bans.${action}`, target, requestId: `request ${++requests}` },
+    at: NOW + at * MINUTE,
+    actor,
+    action: `bans.${action}`,
+    target,
+    requestId: `request ${++requests}`,
     before: { plan, until: null },
     after: { plan, until: until === null ? null : new Date(NOW + until * MINUTE).toISOString(), reason: `of ${actor}` },
   };

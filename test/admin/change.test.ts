@@ -55,8 +55,13 @@ afterEach(async () => {
 
 function task(idempotencyKey: string | null = null): Task {
   const call = {
-    ...{ id: 'request', operator: { name: 'anna', role: 'admin' } as const, method: 'POST', path: '/', query: '' },
-    ...{ headers: [], body: null },
+    id: 'request',
+    operator: { name: 'anna', role: 'admin' } as const,
+    method: 'POST',
+    path: '/',
+    query: '',
+    headers: [],
+    body: null,
   };
   const idempotent = idempotencyKey === null ? null : new IdempotentCall(call, idempotencyKey);
   return { now: 1, actor: 'anna', reason: null, requestId: 'request', idempotent, path: {}, query: {}, body: {} };

@@ -70,7 +70,12 @@ describe('the target of an entry', () => {
     await admin('POST', `/usage/${id}/reset`);
     await admin('POST', '/usage/acme/grant', { units: 1 });
     expect(await actions(`?target=${id}`)).toEqual([
-      ...['usage.grant', 'usage.reset', 'bans.lift', 'bans.extend', 'bans.add', 'keys.create'],
+      'usage.grant',
+      'usage.reset',
+      'bans.lift',
+      'bans.extend',
+      'bans.add',
+      'keys.create',
     ]);
   });
 

@@ -124,7 +124,14 @@ test('an expiry is a time that RFC 3339 can write', async () => {
   const bulk = await admin('POST', '/keys/import-many', many);
   expect([bulk.status, bulk.body.details[0].pointer]).toEqual([400, '/keys/0/expires']);
   const { code } = await commandLine(gateway.folder)([
-    ...['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '9999-12-31T23:59:59-01:00'],
+    'keys',
+    'create',
+    '--plan',
+    'free',
+    '--account',
+    'acme',
+    '--expires',
+    '9999-12-31T23:59:59-01:00',
   ]);
   expect(code).toBe(2);
 });

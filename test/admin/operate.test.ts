@@ -42,9 +42,16 @@ describe('bans', () => {
     await misbehave(key);
     expect((await admin('GET', '/bans')).body.bans).toEqual([
       {
-        ...{ subject: `key:${id}`, key: id, account: 'acme', plan: 'free' },
-        ...{ since: at(0), until: at(MINUTE), limit: '3/minute', level: 1 },
-        ...{ nextDuration: '5m', resetsAt: at(MINUTE + DAY) },
+        subject: `key:${id}`,
+        key: id,
+        account: 'acme',
+        plan: 'free',
+        since: at(0),
+        until: at(MINUTE),
+        limit: '3/minute',
+        level: 1,
+        nextDuration: '5m',
+        resetsAt: at(MINUTE + DAY),
         by: null,
         reason: 'sent 3 more requests within 1m after 3/minute was used up, the last of them listPets',
         history: { bans: 1, lifted: null },

@@ -40,8 +40,18 @@ describe.each([
   test('create, get, update, disable, enable, rotate, revoke and identify keys', async () => {
     const made = await json(
       ...['keys', 'create', '--plan', 'pro', '--account', 'acme', '--label', 'one', '--limits', '5/minute'],
-      ...['--expires-in', '90d', '--address', '10.0.0.0/8', '--address', '::1', '--meta', 'team=pets'],
-      ...['--scope', 'pets:write', '--scope', 'store:admin'],
+      '--expires-in',
+      '90d',
+      '--address',
+      '10.0.0.0/8',
+      '--address',
+      '::1',
+      '--meta',
+      'team=pets',
+      '--scope',
+      'pets:write',
+      '--scope',
+      'store:admin',
     );
     expect(made).toMatchObject({ limits: '5/minute', addresses: ['10.0.0.0/8', '::1'], metadata: { team: 'pets' } });
     expect(made.scopes).toEqual(['pets:write', 'store:admin']);

@@ -32,7 +32,9 @@ function open(most = MOST) {
       return isDone;
     };
     const body: Body = {
-      ...{ name, owner: of, holding },
+      name,
+      owner: of,
+      holding,
       grow: (bytes) => orRelease(budget.grow(holding, bytes)),
       keep: () => orRelease(budget.keep(holding)),
       release: () => budget.release(holding),

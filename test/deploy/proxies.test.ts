@@ -179,7 +179,9 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
 
   test('forward a WebSocket', async () => {
     const headers = {
-      ...{ Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
       'Sec-WebSocket-Key': Buffer.from('x'.repeat(16)).toString('base64'),
     };
     const upgrading = open(`${proxy.url}/live/feed`, { headers }).end();

@@ -9,8 +9,15 @@ const root = resolve(import.meta.dirname, '../..');
 const folder = temporaryFolders();
 const PAGES = [
   'README',
-  ...['quickstart', 'deploy', 'tls', 'openapi', 'keys-plans-bans', 'import-keys', 'monitoring'],
-  ...['troubleshooting', 'clients'],
+  'quickstart',
+  'deploy',
+  'tls',
+  'openapi',
+  'keys-plans-bans',
+  'import-keys',
+  'monitoring',
+  'troubleshooting',
+  'clients',
 ].map((name) => (name === 'README' ? `${name}.md` : `docs/${name}.md`));
 const WITH_REDIS = ['docs/redis.md', 'docs/backup-upgrade.md'];
 

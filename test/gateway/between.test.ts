@@ -73,7 +73,12 @@ test('a stage between store and reply is one file and one line', async () => {
   });
   const parts: Parts = {
     guard: createRequestGuard({
-      ...{ config: door, paths: config.contract, observe, report: () => [], names: fieldNames, via },
+      config: door,
+      paths: config.contract,
+      observe,
+      report: () => [],
+      names: fieldNames,
+      via,
       beginSpan: null,
     }),
     addresses: null,

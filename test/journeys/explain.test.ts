@@ -52,7 +52,11 @@ describe('a successful request', () => {
       path: '/pets',
       status: 200,
       complete: true,
-      ...{ step: null, code: null, message: null, reason: null, outage: null },
+      step: null,
+      code: null,
+      message: null,
+      reason: null,
+      outage: null,
       key: { id, account: 'acme', plan: 'free', subject: `key:${id}` },
       address: '127.0.0.1',
       traceparent: TRACEPARENT,
@@ -125,7 +129,11 @@ describe('a refused request', () => {
     const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
     const guess = await one.client.get('/pets').set('X-API-Key', wrong);
     expect(await explained(one, guess)).toMatchObject({
-      ...{ status: 401, step: 'authenticate', code: 'invalid_api_key', key: null, decision: null },
+      status: 401,
+      step: 'authenticate',
+      code: 'invalid_api_key',
+      key: null,
+      decision: null,
       windows: [{ name: 'failures', limit: 60, after: 59 }],
     });
     const elsewhere = await one.client.get('/pets').set('X-API-Key', secret);
@@ -142,9 +150,18 @@ describe('a refused request', () => {
     const limited = await get();
     const first = await explained(one, limited);
     expect(first).toMatchObject({
-      ...{ status: 429, step: 'admit', code: 'rate_limit_exceeded', message: limited.body.message, store: null },
+      status: 429,
+      step: 'admit',
+      code: 'rate_limit_exceeded',
+      message: limited.body.message,
+      store: null,
       decision: {
-        ...{ verdict: 'limited', by: 'state', violated: 'minute', strikes: 0, strikesToBan: 2, banStarted: false },
+        verdict: 'limited',
+        by: 'state',
+        violated: 'minute',
+        strikes: 0,
+        strikesToBan: 2,
+        banStarted: false,
         retryAfter: Number(limited.headers['retry-after']),
       },
       windows: [
@@ -157,7 +174,10 @@ describe('a refused request', () => {
     const banned = await get();
     expect(banned.status).toBe(403);
     expect((await explained(one, banned)).decision).toMatchObject({
-      ...{ verdict: 'banned', banStarted: true, level: 1, retryAfter: 60 },
+      verdict: 'banned',
+      banStarted: true,
+      level: 1,
+      retryAfter: 60,
       bannedUntil: new Date(one.clock.now + 60_000).toISOString(),
     });
     expect((await explained(one, await get())).decision).toMatchObject({
@@ -240,7 +260,10 @@ describe('a refused request', () => {
     const other = await two.key();
     const late = await explained(two, await two.client.get('/pets').set('X-API-Key', other.secret));
     expect(late).toMatchObject({
-      ...{ status: 504, step: 'store', code: 'upstream_timeout', outage: 'upstream_timeout: too_slow' },
+      status: 504,
+      step: 'store',
+      code: 'upstream_timeout',
+      outage: 'upstream_timeout: too_slow',
       store: { attempts: 1, head: null },
     });
 
@@ -290,7 +313,9 @@ test('faults that are only reported are shown with a successful request', async 
   const { secret } = await one.key();
   const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 7 });
   expect(await explained(one, answer)).toMatchObject({
-    ...{ status: 201, code: null, step: null },
+    status: 201,
+    code: null,
+    step: null,
     faults: [{ side: 'request', reportOnly: true, count: 1, faults: [{ in: 'body', pointer: '/text', rule: 'type' }] }],
   });
 });
@@ -304,7 +329,8 @@ test('faults of a response that is refused are not called report only', async ()
   const { secret } = await one.key();
   const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 'a' });
   expect(await explained(one, answer)).toMatchObject({
-    ...{ status: 502, code: 'upstream_error' },
+    status: 502,
+    code: 'upstream_error',
     faults: [
       { side: 'response', reportOnly: false, count: 1, faults: [{ in: 'body', pointer: '', rule: 'unexpected' }] },
     ],

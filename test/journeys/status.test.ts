@@ -60,8 +60,15 @@ describe('a single gateway', () => {
     expect(body).toEqual({
       stores: [
         {
-          ...{ upstream: 'default', store: expect.stringMatching(/^127\.0\.0\.1:\d+$/), weight: 1, total: 1, down: 0 },
-          ...{ ...how, since: expect.any(String), requests: expect.any(Number), connections },
+          upstream: 'default',
+          store: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+          weight: 1,
+          total: 1,
+          down: 0,
+          ...how,
+          since: expect.any(String),
+          requests: expect.any(Number),
+          connections,
           processes: [expect.objectContaining({ gateway: expect.any(String), worker: null, ...how, connections })],
         },
       ],

@@ -25,7 +25,9 @@ const PROBED = 'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthCheck
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
 const UPGRADE = {
-  ...{ Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
   'Sec-WebSocket-Key': 'x'.repeat(24),
 };
 const SWITCHED = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';

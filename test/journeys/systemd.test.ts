@@ -36,8 +36,12 @@ function serviceForBlock(names: string, env: () => Readonly<Record<string, strin
     const folder = temporary();
     writeFileSync(join(folder, 'gateway.yaml'), patientText(''));
     service = await FakeSystemd.start(folder, names, {
-      ...{ STORE_URL: store.url, STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '1', STOREGATE_ADMIN_PORT: '0' },
-      ...{ STOREGATE_DATA: join(folder, 'data'), ...env() },
+      STORE_URL: store.url,
+      STOREGATE_HOST: '127.0.0.1',
+      STOREGATE_PORT: '1',
+      STOREGATE_ADMIN_PORT: '0',
+      STOREGATE_DATA: join(folder, 'data'),
+      ...env(),
     });
   });
   afterAll(() => service?.stop());

@@ -35,8 +35,13 @@ describe('the environment of systemd', () => {
 
   test('is removed, because child processes inherit it', () => {
     const env: Record<string, string | undefined> = {
-      ...{ LISTEN_FDS: '1', LISTEN_PID: '1', LISTEN_FDNAMES: 'public' },
-      ...{ NOTIFY_SOCKET: '@n', WATCHDOG_USEC: '1000000', WATCHDOG_PID: pid, PATH: '/bin' },
+      LISTEN_FDS: '1',
+      LISTEN_PID: '1',
+      LISTEN_FDNAMES: 'public',
+      NOTIFY_SOCKET: '@n',
+      WATCHDOG_USEC: '1000000',
+      WATCHDOG_PID: pid,
+      PATH: '/bin',
     };
     open(env);
     expect(env).toEqual({ PATH: '/bin' });

@@ -9,7 +9,11 @@ import { until } from '../support/until.ts';
 const minute = { ...window(60, MINUTE), name: 'minute' };
 
 const ban = (subject: string, changes: Partial<StartedBan> = {}): StartedBan => ({
-  ...{ subject, limits: limits([minute]), until: 10 * MINUTE, level: 1, violated: minute },
+  subject,
+  limits: limits([minute]),
+  until: 10 * MINUTE,
+  level: 1,
+  violated: minute,
   ...changes,
 });
 
@@ -63,7 +67,11 @@ test('an entry names the limit, the strikes and the operation of the last of the
   await recorder.close();
   const begin = 10 * MINUTE - ESCALATION.durations[0]!;
   expect(log.notes[0]!.entry).toMatchObject({
-    ...{ at: begin, actor: 'storegate', action: 'bans.start', target: 'key_1', requestId: 'r1' },
+    at: begin,
+    actor: 'storegate',
+    action: 'bans.start',
+    target: 'key_1',
+    requestId: 'r1',
     before: { plan: 'free', until: null },
     after: { limit: '60/minute', strikes: ESCALATION.strikes, operation: 'listPets', rung: 1 },
   });

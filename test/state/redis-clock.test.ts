@@ -181,8 +181,15 @@ const NOT_WAITING: Readonly<Record<string, string>> = {
   [keyOf.tokens]: 'when a token was created, for operators',
 };
 const WITHOUT_TIME = [
-  ...[keyOf.apiKeyId('*'), keyOf.accounts, keyOf.plans, keyOf.imported, keyOf.dataMark, keyOf.bansWhole],
-  ...[keyOf.auditDropped, keyOf.banLogDropped, keyOf.outbox.counter],
+  keyOf.apiKeyId('*'),
+  keyOf.accounts,
+  keyOf.plans,
+  keyOf.imported,
+  keyOf.dataMark,
+  keyOf.bansWhole,
+  keyOf.auditDropped,
+  keyOf.banLogDropped,
+  keyOf.outbox.counter,
 ];
 
 test('every key in Redis has a decision about its times', () => {

@@ -22,8 +22,12 @@ const onwards = async () => {};
 function keysIn(redis: Connection): KeyStore {
   const breakers = createCircuitBreakers(shardsOf(redis), DEFAULTS, () => {});
   return recordsInRedis(redis, {
-    ...{ bus: { listen: () => () => {}, isLive: false }, breakers, audit: KEPT },
-    ...{ deadline: 60_000, isFit: () => true, lookUp: async () => null },
+    bus: { listen: () => () => {}, isLive: false },
+    breakers,
+    audit: KEPT,
+    deadline: 60_000,
+    isFit: () => true,
+    lookUp: async () => null,
   }).keys;
 }
 

@@ -96,8 +96,12 @@ test('an outage that only a worker saw ends after the worker', async () => {
   webhooks.onDetection(sighting, 1);
   await until('it is stored', async () => (await waiting()) === 1);
   webhooks.observe({
-    ...{ type: 'worker.ended', worker: 1, pid: 7, reason: 'signal SIGKILL' },
-    ...{ unexpected: true, replacedAfter: 0 },
+    type: 'worker.ended',
+    worker: 1,
+    pid: 7,
+    reason: 'signal SIGKILL',
+    unexpected: true,
+    replacedAfter: 0,
   });
   time.pass(REDETECTION_TIME);
   await until('its end is stored', async () => (await waiting()) === 2);

@@ -604,8 +604,26 @@ describe.each(['anyOf', 'oneOf'])('alternatives of %s by name', (keyword) => {
   const byName = checker({ type: 'array', items: { [keyword]: named } }, schemas);
 
   test.each([
-    ...['1', '5', '6.5', '9.5', '5.0', '12345678901234567890', 'null', 'true', '"ab"', '"abc"', '[]', '[true]', '[1]'],
-    ...['{}', '{"a":"x"}', '{"a":1}', '{"a":1,"b":2}', '{"c":1}', '{"c":1,"d":2,"e":3}', '{"a":"x","c":1}'],
+    '1',
+    '5',
+    '6.5',
+    '9.5',
+    '5.0',
+    '12345678901234567890',
+    'null',
+    'true',
+    '"ab"',
+    '"abc"',
+    '[]',
+    '[true]',
+    '[1]',
+    '{}',
+    '{"a":"x"}',
+    '{"a":1}',
+    '{"a":1,"b":2}',
+    '{"c":1}',
+    '{"c":1,"d":2,"e":3}',
+    '{"a":"x","c":1}',
   ])('judge %s like those in place', (value) => {
     expect(byName(`[${value}]`)).toEqual(inPlace(`[${value}]`));
   });

@@ -26,7 +26,12 @@ describe.each(files)('%s', (file) => {
     expect([other.title, other.version, other.fingerprint]).toEqual([one.title, one.version, one.fingerprint]);
     const described = (contract: Contract) =>
       contract.operations.map(({ id, method, path, tags, sunset, replyHeaders }) => [
-        ...[id, method, path, tags, sunset, replyHeaders],
+        id,
+        method,
+        path,
+        tags,
+        sunset,
+        replyHeaders,
       ]);
     expect(described(other)).toEqual(described(one));
   });

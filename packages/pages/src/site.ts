@@ -31,10 +31,7 @@ export function createSite(
 const REVALIDATE = ['Cache-Control', 'no-cache'];
 
 /** The path of a file changes with its content. */
-const ASSET_HEADERS = [
-  ...['Cache-Control', 'public, max-age=31536000, immutable'],
-  ...['X-Content-Type-Options', 'nosniff'],
-];
+const ASSET_HEADERS = ['Cache-Control', 'public, max-age=31536000, immutable', 'X-Content-Type-Options', 'nosniff'];
 
 /**
  * A page loads from its origin only, and has nothing inline except scripts with these hashes (`sha256-…`). CSP level 3
@@ -47,8 +44,11 @@ function pageHeaders(scripts: readonly string[] = []): readonly string[] {
     'Content-Security-Policy',
     `default-src 'none'; script-src ${scriptSources}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ...['Referrer-Policy', 'no-referrer'],
-    ...['X-Content-Type-Options', 'nosniff'],
-    ...['Cross-Origin-Opener-Policy', 'same-origin'],
+    'Referrer-Policy',
+    'no-referrer',
+    'X-Content-Type-Options',
+    'nosniff',
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
   ];
 }

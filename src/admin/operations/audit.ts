@@ -8,7 +8,9 @@ export function auditOperations({ auditLog }: AdminContext) {
     listAudit: async ({ query: { actor, action, target, since, below, above, ...query } }) => {
       const limit = limitOf(query);
       const asked = {
-        ...{ actor, action, target },
+        actor,
+        action,
+        target,
         since: since === undefined ? undefined : Date.parse(since),
         below: below === undefined ? undefined : Number(below),
         above: above === undefined ? undefined : Number(above),

@@ -77,7 +77,10 @@ function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }:
 export function storeView({ seen: _seen, since, state, of, down, connections, ...rest }: StoreOfAll) {
   return {
     ...rest,
-    ...{ state: stateOf(state), since: time(since), total: of, down },
+    state: stateOf(state),
+    since: time(since),
+    total: of,
+    down,
     connections: shownConnections(connections),
   };
 }
@@ -85,7 +88,14 @@ export function storeView({ seen: _seen, since, state, of, down, connections, ..
 function observationView(seen: SeenStore) {
   const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
   return {
-    ...{ gateway, worker, state: stateOf(state), reason, inFlight, requests, failures, retries },
+    gateway,
+    worker,
+    state: stateOf(state),
+    reason,
+    inFlight,
+    requests,
+    failures,
+    retries,
     since: time(since),
     connections: shownConnections(seen),
   };

@@ -56,7 +56,12 @@ const VIEW: View<Requests> = {
 
 function rowOf({ id, at, status, code, operation, key, address, repeated }: RefusedRequest) {
   return {
-    ...{ time: at, status, code, operation, address, 'request id': id },
+    time: at,
+    status,
+    code,
+    operation,
+    address,
+    'request id': id,
     key: key?.id,
     account: key?.account,
     repeated: repeated === 0 ? null : repeated,

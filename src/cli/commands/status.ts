@@ -17,8 +17,17 @@ import { inSentence } from '../output.ts';
 
 const COLUMNS = ['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'inFlight', 'configuration'];
 const STORE_COLUMNS = [
-  ...['upstream', 'store', 'state', 'since', 'reason', 'weight', 'inFlight'],
-  ...['requests', 'failures', 'retries', 'connections'],
+  'upstream',
+  'store',
+  'state',
+  'since',
+  'reason',
+  'weight',
+  'inFlight',
+  'requests',
+  'failures',
+  'retries',
+  'connections',
 ];
 
 export const statusCommand = call('status', 'show the status of all gateways', {

@@ -22,8 +22,20 @@ const TOP_COLUMNS = {
 } as const;
 
 const HISTORY_COLUMNS = [
-  ...['time', 'requests', 'limited', 'banned', '2xx', '3xx', '4xx', '5xx', 'aborted'],
-  ...['p50 ms', 'p95 ms', 'p99 ms', 'top statuses', 'outage policy'],
+  'time',
+  'requests',
+  'limited',
+  'banned',
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
+  'aborted',
+  'p50 ms',
+  'p95 ms',
+  'p99 ms',
+  'top statuses',
+  'outage policy',
 ];
 
 export const topCommand = call('top', 'show the busiest and most-refused keys', {

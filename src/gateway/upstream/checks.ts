@@ -13,8 +13,11 @@ const SHORTEST_WAIT = 10;
 const NEVER = Number.POSITIVE_INFINITY;
 /** The pool's connections may all be blocked by a backend that hangs. Each check has its own deadline. */
 const OWN_CONNECTION = {
-  ...{ connections: 1, mostWaiting: 0 },
-  ...{ connectTimeout: 120_000, headersTimeout: NEVER, bodyTimeout: NEVER },
+  connections: 1,
+  mostWaiting: 0,
+  connectTimeout: 120_000,
+  headersTimeout: NEVER,
+  bodyTimeout: NEVER,
 };
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);

@@ -53,7 +53,10 @@ export class Store implements StoreHandle {
     this.pool = poolTo(url, limitsOf(settings), this.#secure);
     this.health = new Health(settings, performance.now());
     this.#checks = new Checks({
-      ...{ url, secure: this.#secure, settings, health: this.health },
+      url,
+      secure: this.#secure,
+      settings,
+      health: this.health,
       onResult: (verdict, error) => this.#checked(verdict, error),
       ticked: () => {
         if (this.health.tick(performance.now())) this.#report();

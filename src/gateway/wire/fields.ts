@@ -4,19 +4,45 @@ import type { ByVersion, Via } from './via.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
 const HOP_BY_HOP = [
-  ...['connection', 'http2-settings', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ];
 
 /** Only the gateway states the key, the client and its address. */
 const NOT_FORWARDED = new Set([
-  ...[...HOP_BY_HOP, 'content-length', 'expect', 'forwarded', 'host', 'x-real-ip', 'x-request-id'],
+  ...HOP_BY_HOP,
+  'content-length',
+  'expect',
+  'forwarded',
+  'host',
+  'x-real-ip',
+  'x-request-id',
   // Other spellings of a client, a method or a target. Only the validated request line counts.
   ...['forwarded-for', 'front-end-https', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-forwarded'],
-  ...['x-custom-ip-authorization', 'x-original-forwarded-for', 'x-proxyuser-ip'],
-  ...['x-http-method', 'x-http-method-override', 'x-method-override', 'x-original-method'],
-  ...['x-accel-redirect', 'x-forwarded-url', 'x-host', 'x-original-host', 'x-original-uri', 'x-original-url'],
-  ...['x-proxy-url', 'x-rewrite-uri', 'x-rewrite-url'],
+  'x-custom-ip-authorization',
+  'x-original-forwarded-for',
+  'x-proxyuser-ip',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-method',
+  'x-accel-redirect',
+  'x-forwarded-url',
+  'x-host',
+  'x-original-host',
+  'x-original-uri',
+  'x-original-url',
+  'x-proxy-url',
+  'x-rewrite-uri',
+  'x-rewrite-url',
 ]);
 
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
@@ -71,7 +97,9 @@ export class FieldNames extends Spellings<FieldName> {
     const keys = new Set(carriers.headers.map((name) => name.toLowerCase()));
     const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
     const stripped: ReadonlySet<string> = new Set([
-      ...[...NOT_FORWARDED, ...strip, ...own.map(meaning)],
+      ...NOT_FORWARDED,
+      ...strip,
+      ...own.map(meaning),
       ...(hide ? carriers.headers.map(meaning) : []),
     ]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));

@@ -47,7 +47,9 @@ export function createListener(parts: ListenerOptions) {
   let isInherited = false;
 
   const server = new Server({
-    ...{ ...httpLimits, ticketSecret, handle },
+    ...httpLimits,
+    ticketSecret,
+    handle,
     takes: (socket, enter) => limits.take(socket, enter),
     takesFrom: (place, address) => limits.takeFrom(place, address),
     openings: {

@@ -37,7 +37,12 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
   const worst = [down, returning, seen].find((some) => some.length > 0)!;
   const [first] = worst.toSorted((one, other) => one.since - other.since);
   return {
-    ...{ upstream, store, weight, of: seen.length, down: down.length, seen },
+    upstream,
+    store,
+    weight,
+    of: seen.length,
+    down: down.length,
+    seen,
     state: down.length > 0 && down.length < seen.length ? 'partly' : first!.state,
     // Up since the last process saw it up; otherwise since the first saw the failure.
     since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,

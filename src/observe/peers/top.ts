@@ -18,7 +18,10 @@ const isTop = has({
     floor: isNumber,
     items: listOf(
       has({
-        ...{ key: isText, count: isNumber, error: isNumber, last: isMoment },
+        key: isText,
+        count: isNumber,
+        error: isNumber,
+        last: isMoment,
         about: has({ keyId: isName, account: isName, plan: isName, operation: isName }),
       }),
     ),

@@ -100,7 +100,15 @@ export class SuccessBuffer {
     const { id, method, operation, keyId, account, plan, address, verdict, notes } = kept;
     const numbers = this.#numbers.subarray(at * NUMBERS, (at + 1) * NUMBERS);
     const event: RequestEvent = {
-      ...{ type: 'request', id, method, operation, keyId, account, plan, address, verdict },
+      type: 'request',
+      id,
+      method,
+      operation,
+      keyId,
+      account,
+      plan,
+      address,
+      verdict,
       status: numbers[1]!,
       complete: true,
       nearLimit: false,
@@ -155,7 +163,13 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
   const now = numbers[11]!;
   const usage = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
   return {
-    ...{ path, subject, escalation, scopes, traceparent, store, usage },
+    path,
+    subject,
+    escalation,
+    scopes,
+    traceparent,
+    store,
+    usage,
     message: null,
     reason: null,
     faults: null,

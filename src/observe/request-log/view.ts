@@ -36,7 +36,16 @@ export function requestView({ event, notes, endedAt, more }: RequestLogEntry, wo
     total: roundMilliseconds(duration)!,
   };
   return {
-    ...{ id, worker, method, operation, status, complete, code, address, times, more },
+    id,
+    worker,
+    method,
+    operation,
+    status,
+    complete,
+    code,
+    address,
+    times,
+    more,
     at: Math.round(endedAt - duration),
     path: trace?.path ?? null,
     step: stepOf(event),
@@ -60,7 +69,10 @@ export function listed(request: RequestView): ListedRequest {
 
 const OF_KEY: ReadonlySet<string> = new Set([
   ...Object.entries(CATALOGUE).flatMap(([code, { status }]) => (status === 401 ? [code] : [])),
-  ...['too_many_failed_attempts', 'address_not_allowed', 'limits_not_set', 'state_unavailable'],
+  'too_many_failed_attempts',
+  'address_not_allowed',
+  'limits_not_set',
+  'state_unavailable',
 ]);
 
 function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
@@ -83,7 +95,10 @@ function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'
 function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): DecisionView {
   const { verdict, by = 'state', violated, retryAt, strikes, bannedUntil, banBegins } = admission;
   return {
-    ...{ verdict, by, cost, strikes },
+    verdict,
+    by,
+    cost,
+    strikes,
     violated: violated && fullNameOf(violated),
     retryAt: verdict === 'admitted' ? null : Math.round(retryAt),
     retryAfter: verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),

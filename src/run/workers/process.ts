@@ -168,7 +168,11 @@ function carrierParts(
 ): Omit<CarrierParts, 'log' | 'others'> {
   const { redis, audit, data: folder, http: door } = settings.config;
   return {
-    ...{ settings, worker, clock: Date.now, gauges: {}, ticketSecret },
+    settings,
+    worker,
+    clock: Date.now,
+    gauges: {},
+    ticketSecret,
     // Without a primary process it is lost.
     minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),

@@ -35,12 +35,15 @@ export function countersInFolder(
   const { reader, generations } = readChecked(folder, db, damaged);
   const sync = syncsCommitsOf(db);
   const journal = new Journal({
-    ...{ folder, name: NAME, older: generations },
+    folder,
+    name: NAME,
+    older: generations,
     async holds(generations) {
       nameGenerations(db, generations);
       await sync();
     },
-    ...{ unsaved, saved },
+    unsaved,
+    saved,
   });
   let compactor: Compactor<StoredCounters>;
   return {

@@ -29,7 +29,9 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
     const { reader, generations } = readJournal(folder, name, () => ({ ...begin(), damaged }));
     const journal = new Journal({ folder, name, older: generations, unsaved: failed });
     return {
-      ...{ name, reader, journal },
+      name,
+      reader,
+      journal,
       close: (compactor: { close(): Promise<void> } | null) =>
         (compactor?.close() ?? Promise.resolve()).catch(ignoreWriteError).finally(release),
     };

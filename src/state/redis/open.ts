@@ -86,7 +86,9 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
   const cache =
     folder !== null && enabled
       ? new KeyCache({
-          ...{ folder, source: nameOf(settings), maxAge },
+          folder,
+          source: nameOf(settings),
+          maxAge,
           failed: warn(observe, `cannot read the copy of keys in ${folder}`),
         })
       : null;
@@ -99,7 +101,9 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
   const synchronizer =
     cache && !isWorker
       ? new KeyCacheSynchronizer({
-          ...{ folder: folder!, bus, sweep: resyncInterval },
+          folder: folder!,
+          bus,
+          sweep: resyncInterval,
           source: keySource(redis, settings, () => checks.passed, data),
           failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
         })
@@ -111,7 +115,9 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
         failed: warn(observe, 'cannot index the keys in Redis'),
       });
   return {
-    ...{ started, cache, synchronizer },
+    started,
+    cache,
+    synchronizer,
     parts: {
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
@@ -160,14 +166,21 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     folder === null || settings.onOutage !== 'local'
       ? null
       : lastKnownCountersIn({
-          ...{ folder, worker, workers },
+          folder,
+          worker,
+          workers,
           failed: warn(observe, `cannot store last-known counters in ${folder}`),
         });
   const backend = new RedisState(redis, { deadline });
   // After a failure, the first list of bans does this.
   if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
-    ...{ backend, breakers, bus, observe, lastKnown, gateway: id },
+    backend,
+    breakers,
+    bus,
+    observe,
+    lastKnown,
+    gateway: id,
     settings: { ...settings, shareRemaining: settings.shareRemaining || workers > 1 },
     gateways: () => (settings.shareRemaining ? Math.max(gateways.count(), workers) : workers),
   });

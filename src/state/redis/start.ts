@@ -89,7 +89,11 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   }
   const checks = startChecks(check, isWorker ? () => {} : observe);
   return {
-    ...{ redis, subscriber, bus, data, checks },
+    redis,
+    subscriber,
+    bus,
+    data,
+    checks,
     gateways: { count: () => gateways?.count() ?? 1 },
     async close() {
       checks.stop();

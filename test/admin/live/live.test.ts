@@ -31,12 +31,22 @@ class Asked {
       const fresh = this.refusals.splice(0);
       this.#upTo += fresh.length;
       const answer: LiveAnswer = {
-        ...{ readiness: 'ready', state: 'embedded', workers: 0 },
+        readiness: 'ready',
+        state: 'embedded',
+        workers: 0,
         processes: [
           {
-            ...{ id: 'p', age: 1, counted: rowText(new Float64Array(COLUMNS)), upTo: this.#upTo },
+            id: 'p',
+            age: 1,
+            counted: rowText(new Float64Array(COLUMNS)),
+            upTo: this.#upTo,
             status: {
-              ...{ worker: null, pid: 1, inFlight: 2, memory: 1, aloneSince: null, stateTime: null },
+              worker: null,
+              pid: 1,
+              inFlight: 2,
+              memory: 1,
+              aloneSince: null,
+              stateTime: null,
               stores: [],
               store: { open: 1, idle: 0, waiting: 0, most: 8 },
             },
@@ -92,7 +102,10 @@ test('polls once for all listeners, and not without listeners', async () => {
   expect(asked.questions).toEqual([{ followed: [ALL], after: {} }]);
   expect(one.of('now')).toMatchObject([
     {
-      ...{ span: 0, requests: 0, inFlight: 2, latency: { p50: null } },
+      span: 0,
+      requests: 0,
+      inFlight: 2,
+      latency: { p50: null },
       gateways: [{ gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, limit: 8 } }],
       unresponsive: ['gone', 'odd'],
     },

@@ -33,7 +33,14 @@ test.each([SHIPPED, ADMIN_CONTRACT])('%s is the same for another process', (file
   expect(there.names).toEqual(here.names);
   const described = ({ operations }: Contract) =>
     operations.map(({ id, method, path, tags, cost, requiredScopes, sunset, replyHeaders }) => ({
-      ...{ id, method, path, tags, cost, requiredScopes, sunset, replyHeaders },
+      id,
+      method,
+      path,
+      tags,
+      cost,
+      requiredScopes,
+      sunset,
+      replyHeaders,
     }));
   expect(described(there)).toEqual(described(here));
 });

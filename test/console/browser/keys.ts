@@ -118,7 +118,9 @@ export function keysTests(stand: ConsoleStand): void {
       await shows(page, 'made here');
       const [made] = (await stand.admin('GET', '/keys?account=made')).body.keys;
       expect(made).toMatchObject({
-        ...{ label: 'made here', limits: '9/minute', addresses: ['10.0.0.0/8', '::1'] },
+        label: 'made here',
+        limits: '9/minute',
+        addresses: ['10.0.0.0/8', '::1'],
         metadata: { team: 'pets', cost: 'a=b' },
       });
       expect(made.scopes.toSorted()).toEqual(['pets:read', 'pets:write']);

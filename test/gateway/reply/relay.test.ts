@@ -27,7 +27,10 @@ test('what is read ahead of a slow client stays as it came, though its buffer is
   });
   const body = new BodyStream({ pause: () => {}, resume: () => {} });
   relay({ call, client: foundClient() } as unknown as Exchange, {
-    ...{ status: 200, reason: '', headers: [], body },
+    status: 200,
+    reason: '',
+    headers: [],
+    body,
   });
   const buffer = Buffer.from('one');
   for (const text of ['one', 'two', 'six']) {

@@ -144,15 +144,13 @@ test('connections use the next address after a refusal, and leave an address tha
   answer = () => at('127.0.0.3', '127.0.0.1');
   const some = names((addresses) => pool.keepOnly(addresses));
   const pool: Pool = new Pool({
-    ...{
-      connections: 2,
-      mostWaiting: 0,
-      connectTimeout: 5_000,
-      headersTimeout: 5_000,
-      bodyTimeout: 5_000,
-      keepAliveTimeout: 5_000,
-      host: 'store',
-    },
+    connections: 2,
+    mostWaiting: 0,
+    connectTimeout: 5_000,
+    headersTimeout: 5_000,
+    bodyTimeout: 5_000,
+    keepAliveTimeout: 5_000,
+    host: 'store',
     open: openerTo(new URL(`http://store.example:${port}`), { lookup: some.lookup }),
   });
   closing.push(() => pool.close());
@@ -185,12 +183,21 @@ test('health checks leave an address that was removed from the name, too', async
     settings: {
       keepAliveTimeout: 5_000,
       healthChecks: {
-        ...{ path: '/', interval: 20, timeout: 5_000, healthyThreshold: 1, unhealthyThreshold: 1 },
+        path: '/',
+        interval: 20,
+        timeout: 5_000,
+        healthyThreshold: 1,
+        unhealthyThreshold: 1,
         statuses: [{ from: 200, to: 200 }],
       },
       ejection: {
-        ...{ enabled: true, failures: 5, timeouts: 3, statuses: [], failureRate: 0.5 },
-        ...{ probeInterval: 1_000, slowStart: 0 },
+        enabled: true,
+        failures: 5,
+        timeouts: 3,
+        statuses: [],
+        failureRate: 0.5,
+        probeInterval: 1_000,
+        slowStart: 0,
       },
     },
     health: { state: 'up', since: 0, failedReturns: 0 },

@@ -15,12 +15,22 @@ function settings({ healthy = 1, trusted = false, alone = true, ...ejection }: G
   return {
     stores,
     ejection: {
-      ...{ enabled: true, failures: 5, timeouts: 3, failureRate: 0.5, statuses: [] },
-      ...{ slowStart: 10_000, probeInterval: 1_000, ...ejection },
+      enabled: true,
+      failures: 5,
+      timeouts: 3,
+      failureRate: 0.5,
+      statuses: [],
+      slowStart: 10_000,
+      probeInterval: 1_000,
+      ...ejection,
     },
     healthChecks: {
-      ...{ path: trusted ? '/' : null, interval: 1_000, timeout: 1_000, statuses: [] },
-      ...{ healthyThreshold: healthy, unhealthyThreshold: 3 },
+      path: trusted ? '/' : null,
+      interval: 1_000,
+      timeout: 1_000,
+      statuses: [],
+      healthyThreshold: healthy,
+      unhealthyThreshold: 3,
     },
   };
 }

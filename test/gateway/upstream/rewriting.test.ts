@@ -9,7 +9,7 @@ import { afterSegments, parseTarget, type RequestTarget } from '../../../src/gat
 const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;
 
 function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting {
-  const mount: Mount = { path, rewrite, ...{ target: null, upstream: null, websocket: false } } as never;
+  const mount: Mount = { path, rewrite, target: null, upstream: null, websocket: false } as never;
   return mountRewriting(mount, urls)!;
 }
 
@@ -64,7 +64,10 @@ describe('a mount at /', () => {
     ];
     const response = { status: 200, reason: '', headers, body: null } as never;
     expect(rewriting('/', '/v2', 'http://a').answered!(response).headers.filter((_, i) => i % 2 === 1)).toEqual([
-      ...['/a', '/', 'c=1; Path=/', 'd=1; Path=/'],
+      '/a',
+      '/',
+      'c=1; Path=/',
+      'd=1; Path=/',
     ]);
   });
 });

@@ -8,7 +8,8 @@ const NEVER = 9e15;
 test('a response with an impossible date is not understood', () => {
   const about = { keyId: null, account: null, plan: null, operation: null };
   const counted = (since: number, last: number) => ({
-    ...{ since, missing: 0 },
+    since,
+    missing: 0,
     summary: { total: 1, floor: 0, items: [{ key: 'key:a', count: 1, error: 0, last, about }] },
   });
   expect(

@@ -4,8 +4,20 @@ import { storesOfAll } from '../../../src/observe/peers/stores.ts';
 
 function store(changes: Partial<StoreStatus> = {}): StoreStatus {
   return {
-    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: 100, reason: null },
-    ...{ inFlight: 1, requests: 10, failures: 2, retries: 1, open: 4, idle: 3, waiting: 0, most: 8 },
+    upstream: 'default',
+    store: 's1:80',
+    weight: 1,
+    state: 'up',
+    since: 100,
+    reason: null,
+    inFlight: 1,
+    requests: 10,
+    failures: 2,
+    retries: 1,
+    open: 4,
+    idle: 3,
+    waiting: 0,
+    most: 8,
     ...changes,
   };
 }
@@ -17,8 +29,17 @@ const gateways = (...processes: ReturnType<typeof process>[]) => [{ gateway: 'on
 test('a backend is up since the last process reported it, and its counts are sums', () => {
   const [merged] = storesOfAll(gateways(process(1, store()), process(2, store({ since: 200, waiting: 3 }))));
   expect(merged).toMatchObject({
-    ...{ upstream: 'default', store: 's1:80', state: 'up', since: 200, reason: null, of: 2, down: 0 },
-    ...{ inFlight: 2, requests: 20, failures: 4, retries: 2 },
+    upstream: 'default',
+    store: 's1:80',
+    state: 'up',
+    since: 200,
+    reason: null,
+    of: 2,
+    down: 0,
+    inFlight: 2,
+    requests: 20,
+    failures: 4,
+    retries: 2,
     connections: { open: 8, idle: 6, waiting: 3, most: 16 },
   });
   expect(merged!.seen.map(({ gateway, worker, since }) => [gateway, worker, since])).toEqual([

@@ -6,7 +6,10 @@ import type { Detection } from '../../../src/webhooks/detector.ts';
 
 const SIGHTING: Detection = { sight: 'state', name: '', isDown: true, at: 1, about: {} };
 const EVENT: Detection = {
-  ...{ type: 'key.first_used', at: 1, data: {}, identity: 'key_1' },
+  type: 'key.first_used',
+  at: 1,
+  data: {},
+  identity: 'key_1',
   once: { name: 'key_1', since: 0, until: 2 },
 };
 

@@ -86,7 +86,12 @@ async function answerOf<A, R>(
 const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
 const ANY = { key: null, account: null, code: null };
 const seen = ({ method, operation, status, code, step, message, key }: ListedRequest) => ({
-  ...{ method, operation, status, code, step, message },
+  method,
+  operation,
+  status,
+  code,
+  step,
+  message,
   account: key?.account,
 });
 
@@ -98,7 +103,12 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
       process.stores.map(({ upstream, store, state }) => [upstream, store, state].join()),
     );
     return {
-      ...{ readiness, state, version, plans, contract, waiting },
+      readiness,
+      state,
+      version,
+      plans,
+      contract,
+      waiting,
       reload: lastReload?.problems ?? null,
       stores: [...new Set(stores)],
       most: sum(processes.map(({ store }) => store.most)),
@@ -115,7 +125,8 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
     const answer = await answerOf(one, peaks, { plan: 'free', windows });
     const { now } = one.gateway.clock;
     return {
-      ...{ missing: answer.missing, costliest: answer.costliest },
+      missing: answer.missing,
+      costliest: answer.costliest,
       used: answer.windows.map(({ rows }) => rows.map(([, [, used]]) => used)),
       since: answer.countedSince.map((at) => (at === 0 ? 'ever' : at === now ? 'now' : 'before')),
     };
@@ -131,7 +142,8 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
     const followed = [ANY, { ...ANY, code: 'missing_api_key' }];
     const answer = await answerOf(one, live, { followed, after });
     return {
-      ...{ readiness: answer.readiness, state: answer.state },
+      readiness: answer.readiness,
+      state: answer.state,
       requests: sum(answer.processes.map(({ counted }) => requestsIn(rowIn(counted)))),
       fitting: answer.refusals.fitting.map((count) => count > 0),
       codes: [...new Set(answer.refusals.requests.map(({ code }) => code))].sort(),

@@ -24,7 +24,11 @@ test('each request is of one kind', () => {
 
 const tick = (second: number, span = 2_000) =>
   ({
-    ...{ at: new Date(second * 1_000).toISOString(), span, requests: 10, limited: 0, banned: 0 },
+    at: new Date(second * 1_000).toISOString(),
+    span,
+    requests: 10,
+    limited: 0,
+    banned: 0,
     classes: { '2xx': 10, '3xx': 0, '4xx': 0, '5xx': 0, aborted: 0 },
   }) as LiveNow;
 

@@ -6,15 +6,35 @@ const AT = '2026-11-22T10:00:00.000Z';
 
 function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
   return {
-    ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', localSince: null, stateMs: 0.4, workers: 2 },
-    ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, limit: 8 }, ...changes },
+    gateway: 'one',
+    readiness: 'ready',
+    state: 'redis, single',
+    localSince: null,
+    stateMs: 0.4,
+    workers: 2,
+    processes: 2,
+    inFlight: 0,
+    requests: 0,
+    store: { open: 8, idle: 8, waiting: 0, limit: 8 },
+    ...changes,
   };
 }
 
 function store(changes: Partial<Store> = {}): Store {
   return {
-    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: AT, reason: null, total: 4, down: 0 },
-    ...{ inFlight: 0, requests: 0, failures: 0, retries: 0, connections: { open: 0, idle: 0, waiting: 0, limit: 8 } },
+    upstream: 'default',
+    store: 's1:80',
+    weight: 1,
+    state: 'up',
+    since: AT,
+    reason: null,
+    total: 4,
+    down: 0,
+    inFlight: 0,
+    requests: 0,
+    failures: 0,
+    retries: 0,
+    connections: { open: 0, idle: 0, waiting: 0, limit: 8 },
     ...changes,
   };
 }
@@ -22,17 +42,15 @@ function store(changes: Partial<Store> = {}): Store {
 function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
   const requests = changes.requests ?? 0;
   return {
-    ...{
-      at: AT,
-      span: 2_000,
-      requests,
-      admitted: requests,
-      limited: 0,
-      banned: 0,
-      inFlight: 0,
-      unresponsive: [],
-      isolated: null,
-    },
+    at: AT,
+    span: 2_000,
+    requests,
+    admitted: requests,
+    limited: 0,
+    banned: 0,
+    inFlight: 0,
+    unresponsive: [],
+    isolated: null,
     classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, aborted: 0 },
     latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
     gateways: [gateway()],

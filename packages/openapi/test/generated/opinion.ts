@@ -26,7 +26,13 @@ const MODERN = [
 const SCHEMAS = ['items', 'not', 'additionalProperties'] as const;
 const MODERN_SCHEMAS = [
   ...SCHEMAS,
-  ...['contains', 'propertyNames', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties'],
+  'contains',
+  'propertyNames',
+  'if',
+  'then',
+  'else',
+  'unevaluatedItems',
+  'unevaluatedProperties',
 ] as const;
 const MAPS = ['patternProperties', 'dependentSchemas'] as const;
 const OPTIONS: Options = { strict: false, logger: false, validateSchema: false };

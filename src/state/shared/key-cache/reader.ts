@@ -109,7 +109,8 @@ export class KeyCacheReader {
 
 function openAt(file: string, inode: number) {
   return openDatabase(file, { readOnly: true, timeout: 100 }, (db) => ({
-    ...{ db, inode },
+    db,
+    inode,
     byHash: db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1'),
     page: db.prepare(`SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`),
   }));

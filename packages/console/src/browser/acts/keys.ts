@@ -167,7 +167,8 @@ function bodyOf(form: FormData): NewKey {
   const [addresses, scopes, metadata] = [list('addresses'), list('scopes'), list('metadata')];
   const given = ['label', 'limits', 'expiresIn'].map((name) => [name, textIn(form, name)]).filter(([, text]) => text);
   return {
-    ...{ account: textIn(form, 'account'), plan: textIn(form, 'plan') },
+    account: textIn(form, 'account'),
+    plan: textIn(form, 'plan'),
     ...Object.fromEntries(given),
     ...(addresses.length > 0 && { addresses }),
     ...(scopes.length > 0 && { scopes }),

@@ -1,14 +1,16 @@
 import { parse } from '@babel/parser';
+import { tokensIn } from '../../scripts/tokens.ts';
 
-/** `lines` excludes the bodies of nested functions. */
+/** `tokens` excludes nested functions. */
 export interface FunctionSize {
   readonly name: string;
-  readonly lines: number;
+  readonly tokens: number;
 }
 
 interface Node {
   readonly type: string;
-  readonly loc?: { readonly start: { readonly line: number }; readonly end: { readonly line: number } } | null;
+  readonly start?: number | null;
+  readonly end?: number | null;
   readonly id?: { readonly name?: string } | null;
   readonly key?: { readonly name?: string; readonly id?: { readonly name?: string } };
 }
@@ -19,18 +21,18 @@ const FUNCTION =
 export function functionsIn(text: string): FunctionSize[] {
   const found: FunctionSize[] = [];
   const ast = parse(text, { sourceType: 'module', plugins: ['typescript'] });
-  visit(ast.program as unknown as Node, '', found);
+  visit(text, ast.program as unknown as Node, '', found);
   return found;
 }
 
-function visit(node: Node, outer: string, found: FunctionSize[]): number {
+function visit(text: string, node: Node, outer: string, found: FunctionSize[]): number {
   const name = node.id?.name ?? node.key?.name ?? node.key?.id?.name ?? outer;
   let inner = 0;
-  for (const child of childrenOf(node)) inner += visit(child, name, found);
-  if (!FUNCTION.test(node.type) || !node.loc) return inner;
-  const beyondFirst = node.loc.end.line - node.loc.start.line;
-  found.push({ name: name || 'without a name', lines: beyondFirst + 1 - inner });
-  return beyondFirst;
+  for (const child of childrenOf(node)) inner += visit(text, child, name, found);
+  if (!FUNCTION.test(node.type)) return inner;
+  const all = tokensIn(text.slice(node.start!, node.end!));
+  found.push({ name: name || 'without a name', tokens: all - inner });
+  return all;
 }
 
 function childrenOf(node: Node): Node[] {

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
+import { demand } from './arguments.ts';
 import { type Compiled, digestsOf, fingerprintOf, namesOf } from './compiled.ts';
 import type { FieldFlaw } from './document/bundle.ts';
 import { type Document, loadDocument } from './document/document.ts';
-import { isObject, type Json } from './document/source.ts';
+import { isObject, type Json, type SourceFile } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import { byPlace, type Findings } from './findings.ts';
 import { type Description, methodsIn, Operations } from './operations.ts';
-import { type ReadingOptions, readingOptionsOf } from './options.ts';
+import { checkOptions, type ReadingOptions, readingOptionsOf } from './options.ts';
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
@@ -40,29 +41,35 @@ const NO_EXTENSIONS: ExtensionReader<unknown, unknown> = {
 };
 
 export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
+  /** Of the file, which is then not read. */
   readonly text?: string | undefined;
   readonly extensions?: ExtensionReader<Fields, Shared>;
 }
 
 /**
+ * `document` is a file, or an object: its references to files are relative to the working directory, and lines are those
+ * of its JSON, indented by two spaces.
+ *
  * Takes seconds for a large document, so a process that serves requests calls `checkContract` in another process.
  *
  * @throws ContractError with every mistake.
+ * @throws TypeError for an option that does not exist.
  */
 export function loadContract<Fields = unknown, Shared = unknown>(
-  file: string,
+  document: string | object,
   options: ContractOptions<Fields, Shared> = {},
 ): ReadContract<Fields, Shared> {
-  const { compiled, notes } = checkContract(file, options);
+  const { compiled, notes } = checkContract(document, options);
   return Object.assign(atOnce(createContract(compiled)), { notes });
 }
 
 export function checkContract<Fields = unknown, Shared = unknown>(
-  file: string,
+  from: string | object,
   options: ContractOptions<Fields, Shared> = {},
 ): { readonly compiled: Compiled<Fields, Shared>; readonly notes: readonly Problem[] } {
+  checkOptions(options);
   const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
-  const source = { file, text: options.text };
+  const source = sourceOf(from, options.text);
   const { document, texts } = loadDocument(source, readingOptionsOf(options), extensions.judgeField);
   const { root, findings } = document;
   const schemas = new Schemas(document);
@@ -86,12 +93,19 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     prefixes,
     document,
     definitions: schemas.definitions,
-    files: fingerprintsOf(texts, options.text === undefined ? null : resolve(file)),
+    files: fingerprintsOf(texts, source.text === undefined ? null : resolve(source.file)),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(described, document),
     names: namesOf(root),
   };
   return { compiled, notes };
+}
+
+function sourceOf(from: string | object, text: string | undefined): SourceFile {
+  if (typeof from === 'string') return { file: from, text };
+  demand(isObject(from), 'the document must be the name of a file, or an object');
+  demand(text === undefined, 'the option text is for the name of a file, not for an object');
+  return { file: 'document', text: toJson(from, 2) };
 }
 
 /** Without the file whose text was given. */

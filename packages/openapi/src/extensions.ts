@@ -7,7 +7,6 @@ const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 export type Stability = (typeof STABILITIES)[number];
 
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
-export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 
 export interface Extensions {
   readonly stability: Stability;
@@ -25,7 +24,7 @@ export interface Extensions {
   readonly tryIt: boolean;
 }
 
-export function readExtensions(operation: Json, findings: Findings): Extensions {
+export function readExtensions(operation: Json, findings: Findings, uncheckedBody: string): Extensions {
   const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
     if (operation[key] === undefined) return fallback;
     const value = read(operation[key]);
@@ -51,7 +50,7 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
       typeof value === 'string' && value !== '' ? value : undefined,
     ),
     reportOnly: flag('x-report-only', false),
-    uncheckedBody: flag(UNCHECKED_BODY, false),
+    uncheckedBody: flag(uncheckedBody, false),
     maxBodyBytes: field<number | null>(MAX_BODY_BYTES, null, 'must be a whole number of bytes, 1 or more', (value) =>
       typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined,
     ),

@@ -165,9 +165,13 @@ export function faultBelow(pointer: string, thrown: unknown): ValueFault {
 }
 
 /** Of a value, or the fault that makes it unreadable. */
-export function faultsFrom<T>(check: (value: T) => readonly ValueFault[], value: T): readonly ValueFault[] {
+export function faultsFrom<T, More>(
+  check: (value: T, more: More) => readonly ValueFault[],
+  value: T,
+  more: More,
+): readonly ValueFault[] {
   try {
-    return check(value);
+    return check(value, more);
   } catch (thrown) {
     return [faultBelow('', thrown)];
   }

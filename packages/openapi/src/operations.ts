@@ -1,8 +1,9 @@
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
-import { MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
+import { MAX_BODY_BYTES, readExtensions, replyHeaders } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent, prepareContent } from './media/content.ts';
+import { uncheckedBodyIn } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, readParameter } from './parameters/parameter.ts';
 import { type CheckResponse, createResponseCheck } from './responses.ts';
@@ -61,7 +62,7 @@ export class Operations {
     const { node } = operationAt(schemas.document, path, method);
     const id = this.#id(path, method, node);
     noteIgnored(findings, node);
-    const extensions = readExtensions(node, findings);
+    const extensions = readExtensions(node, findings, uncheckedBodyIn(schemas.document.reading));
     requestChecks(schemas, { path, method, uncheckedBody: extensions.uncheckedBody });
     if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
       findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
@@ -191,7 +192,8 @@ function readBody(schemas: Schemas, method: string, operation: Json, uncheckedBo
       : findings.problem(operation, 'requestBody', message);
   const { accepted, unchecked, media } = createContent(content, 'request', schemas, uncheckedBody ? 'pass' : refuse);
   if (uncheckedBody && !unchecked) {
-    findings.note(operation, UNCHECKED_BODY, 'has no effect: every body of this operation is checked');
+    const message = 'has no effect: every body of this operation is checked';
+    findings.note(operation, uncheckedBodyIn(document.reading), message);
   }
   return Object.freeze({ required: node.required === true, accepted, media });
 }

@@ -1,3 +1,6 @@
+import { demand } from './arguments.ts';
+import { nearest } from './nearest.ts';
+
 /** The default is the first value. */
 export interface ReadingOptions {
   readonly unknownQuery?: 'refuse' | 'pass' | undefined;
@@ -13,26 +16,75 @@ export interface ReadingOptions {
   /** For valid `readOnly` members of requests, which are never required. */
   readonly readOnly?: 'pass' | 'refuse' | undefined;
   readonly maxDepth?: number | undefined;
+  /** The name of the field of an operation that lets bodies pass that cannot be checked; `x-unchecked-body`. */
+  readonly uncheckedBodyField?: string | undefined;
 }
 
 /**
- * `omit`: the operation does not exist. `report`: faults are only reported. `pass`: requests are forwarded unchecked.
+ * `omit`: the operation does not exist. `report`: faults are only reported. `pass`: requests are not checked.
  */
 export type Treatment = 'omit' | 'report' | 'pass';
 
-const READING = [
-  'unknownQuery',
-  'responses',
-  'onUnsupported',
-  'serverPath',
-  'encodedCommas',
-  'integers',
-  'readOnly',
-  'maxDepth',
-] as const satisfies readonly (keyof ReadingOptions)[];
+interface Rule {
+  readonly must: string;
+  isValid(value: unknown): boolean;
+}
+
+const oneOf = (...values: readonly string[]): Rule => ({
+  must: `must be ${values.join(', ')}`,
+  isValid: (value) => values.includes(value as string),
+});
+
+const READING: Readonly<Record<keyof ReadingOptions, Rule>> = {
+  unknownQuery: oneOf('refuse', 'pass'),
+  responses: oneOf('enforce', 'report', 'off'),
+  onUnsupported: oneOf('refuse', 'omit', 'report', 'pass'),
+  serverPath: oneOf('auto', 'ignore', 'prefix'),
+  encodedCommas: oneOf('data', 'separators'),
+  integers: oneOf('plain', 'any'),
+  readOnly: oneOf('pass', 'refuse'),
+  maxDepth: {
+    must: 'must be an integer of 1 or more',
+    isValid: (value) => Number.isInteger(value) && Number(value) > 0,
+  },
+  uncheckedBodyField: { must: 'must be a name that begins with x-', isValid: (value) => /^x-./.test(String(value)) },
+};
+
+const OPTIONS: Readonly<Record<string, Rule>> = {
+  ...READING,
+  text: { must: 'must be a string', isValid: (value) => typeof value === 'string' },
+  extensions: { must: 'must be an ExtensionReader, with the functions judgeField and read', isValid: isReader },
+};
+
+function isReader(value: unknown): boolean {
+  const { judgeField, read } = Object(value);
+  return typeof judgeField === 'function' && typeof read === 'function';
+}
+
+/** @throws TypeError */
+export function checkOptions(options: unknown): void {
+  demand(typeof options === 'object' && options !== null && !Array.isArray(options), 'options must be an object');
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+    if (rule === undefined) throw new TypeError(unknownOption(name));
+    demand(value === undefined || rule.isValid(value), `the option ${name} ${rule.must}`);
+  }
+}
+
+function unknownOption(name: string): string {
+  const names = Object.keys(OPTIONS);
+  const meant = nearest(name, names);
+  const hint = meant === null ? `the options are ${names.join(', ')}` : `did you mean ${meant}?`;
+  return `${name} is not an option: ${hint}`;
+}
+
+const KEYS = Object.keys(READING) as (keyof ReadingOptions)[];
+
+export const uncheckedBodyIn = ({ uncheckedBodyField }: ReadingOptions): string =>
+  uncheckedBodyField ?? 'x-unchecked-body';
 
 export const readingOptionsOf = (settings: ReadingOptions): ReadingOptions =>
-  Object.fromEntries(READING.map((key) => [key, settings[key]]));
+  Object.fromEntries(KEYS.map((key) => [key, settings[key]]));
 
 export const isSameReading = (one: ReadingOptions, other: ReadingOptions): boolean =>
-  READING.every((key) => one[key] === other[key]);
+  KEYS.every((key) => one[key] === other[key]);

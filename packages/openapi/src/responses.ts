@@ -1,10 +1,16 @@
 import { isObject, isReference, type Json } from './document/source.ts';
 import { type Fault, NONE, type Rule } from './faults.ts';
 import { type Content, createContent, type MediaSteps } from './media/content.ts';
+import type { Keep } from './parameters/parameter.ts';
 import type { Schemas } from './schema/schemas.ts';
 
 /** In steps, see `MediaRule`. */
-export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => MediaSteps;
+export type CheckResponse = (
+  status: number,
+  contentType: string | undefined,
+  body: Uint8Array,
+  keep?: Keep,
+) => MediaSteps;
 
 // biome-ignore lint/correctness/useYield: it is a single step.
 export const ANY_RESPONSE: CheckResponse = function* checkNothing() {
@@ -43,7 +49,7 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
     if (responses.size === 0) findings.problem(operation, 'responses', 'must have at least one response');
   }
 
-  return function* checkResponse(status, contentType, body) {
+  return function* checkResponse(status, contentType, body, keep) {
     const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((candidate) =>
       responses.has(candidate),
     );
@@ -55,7 +61,7 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
       return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`, 'unexpected')];
     }
     const rule = content.media(contentType);
-    if (rule) return yield* rule.steps(body);
+    if (rule) return yield* rule.steps(body, keep);
     return [{ ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'), limit: content.accepted }];
   };
 }

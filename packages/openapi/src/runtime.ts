@@ -1,3 +1,4 @@
+import { demand, demandBytes, demandList, demandText } from './arguments.ts';
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import { type Fault, NONE } from './faults.ts';
@@ -9,14 +10,16 @@ import {
   requestChecks,
   responseCheck,
 } from './operations.ts';
+import type { ParameterValues } from './parameters/checker.ts';
 import { ANY_RESPONSE, type CheckResponse } from './responses.ts';
-import { NOT_FOUND, Router } from './router.ts';
+import { NOT_FOUND, type Routed, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { atOnce, inPauses, Slices } from './slices.ts';
 import { outlineOf, parseTemplate, type Segment } from './template.ts';
 import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
+import { createValidators } from './validators.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
@@ -37,6 +40,12 @@ export function* createContract<Fields, Shared>(
   }
   Object.freeze(operations);
   const router = yield* routerOf<Operation & Fields>(operations, exempted);
+  const match = (method: string, path: string): Routed<Operation & Fields> => {
+    demandText(method, 'the method');
+    demandText(path, 'the path');
+    const own = behind(prefixes, path);
+    return own === null ? NOT_FOUND : router.match(method, own);
+  };
   return {
     ...shared,
     ...rest,
@@ -45,10 +54,8 @@ export function* createContract<Fields, Shared>(
     get json() {
       return toJson(document.root, 2);
     },
-    match(method: string, path: string) {
-      const own = behind(prefixes, path);
-      return own === null ? NOT_FOUND : router.match(method, own);
-    },
+    match,
+    ...createValidators(match),
     similar: similarPathsOf(
       operations.map(({ path }) => path),
       prefixes,
@@ -115,15 +122,27 @@ class CheckedOperation {
     return this.#requests.made.body;
   }
 
-  checkParameters(...call: Parameters<Operation['checkParameters']>): readonly Fault[] {
-    return this.#requests.made.checkParameters(...call);
+  checkParameters(
+    parameters: readonly string[],
+    query: string,
+    headers: readonly string[],
+    values?: ParameterValues,
+  ): readonly Fault[] {
+    demandList(parameters, 'the parameters');
+    demandText(query, 'the query');
+    demandList(headers, 'the headers');
+    return this.#requests.made.checkParameters(parameters, query, headers, values);
   }
 
   checkResponse(...call: Parameters<Operation['checkResponse']>): readonly Fault[] {
-    return atOnce(this.#responses.made(...call));
+    return atOnce(this.responseSteps(...call));
   }
 
   responseSteps(...call: Parameters<Operation['responseSteps']>): MediaSteps {
+    const [status, contentType, body] = call;
+    demand(Number.isInteger(status), 'the status must be a number such as 200');
+    if (contentType !== undefined) demandText(contentType, 'the Content-Type');
+    demandBytes(body);
     return this.#responses.made(...call);
   }
 

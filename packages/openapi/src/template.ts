@@ -46,7 +46,7 @@ function parseSegment(text: string): Segment | string {
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /** Percent-encodes, in upper case, only the characters that need it. */
-function canonicalLiteral(text: string): string {
+export function canonicalLiteral(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g, (found) => {
     if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
     const character = String.fromCharCode(Number.parseInt(found.slice(1), 16));

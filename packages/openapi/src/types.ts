@@ -1,8 +1,11 @@
 import type { Extensions } from './extensions.ts';
 import type { Fault } from './faults.ts';
 import type { MediaRule, MediaSteps } from './media/content.ts';
+import type { Validators } from './messages.ts';
 import type { Treatment } from './options.ts';
+import type { ParameterValues } from './parameters/checker.ts';
 import type { Problem } from './problems.ts';
+import type { CheckResponse } from './responses.ts';
 import type { Routed } from './router.ts';
 
 export interface Exempted {
@@ -32,7 +35,7 @@ export interface ContractFacts {
   readonly names: ReadonlySet<string>;
 }
 
-interface ContractOf<Operation> extends ContractFacts {
+interface ContractOf<Operation> extends ContractFacts, Validators<Operation> {
   readonly operations: readonly Operation[];
   /** In one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -73,12 +76,18 @@ export interface Operation extends Extensions {
   readonly body: BodyRule | null;
   /**
    * `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw: name, value, … as Node has them.
+   * The read values are added to `values`.
    */
-  checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
+  checkParameters(
+    parameters: readonly string[],
+    query: string,
+    headers: readonly string[],
+    values?: ParameterValues,
+  ): readonly Fault[];
   /** For any method except HEAD. */
-  checkResponse(status: number, contentType: string | undefined, body: Uint8Array): readonly Fault[];
+  checkResponse(...response: Parameters<CheckResponse>): readonly Fault[];
   /** `checkResponse` in steps, see `MediaRule`. */
-  responseSteps(status: number, contentType: string | undefined, body: Uint8Array): MediaSteps;
+  responseSteps(...response: Parameters<CheckResponse>): MediaSteps;
   /** `null` once compiled. Checks also work earlier, but may block the event loop. */
   ready(side: Side): Promise<void> | null;
 }

@@ -98,7 +98,7 @@ test.each([
   ['x-max-body-bytes', '1MiB', 'must be a whole number of bytes, 1 or more'],
   ['x-max-body-bytes', 9007199254740993n, 'must be a whole number of bytes, 1 or more'],
   ['x-try-it', 'no', 'must be true or false'],
-  ['x-storegate-unchecked-body', 'yes', 'must be true or false'],
+  ['x-unchecked-body', 'yes', 'must be true or false'],
 ])('%s: %p is refused', (field, value, message) => {
   const problems = problemsOf(() => contractOf({ [field]: value }));
   expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);

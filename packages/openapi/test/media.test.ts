@@ -279,11 +279,11 @@ describe('bodies that cannot be checked', () => {
     const path = `/paths/~1/post/requestBody/content/${type.replace('/', '~1')}`;
     expect(problemsOf(() => contractOf({ [type]: object }))).toEqual([
       expect.stringContaining(
-        `${path}: bodies of type ${type} cannot be checked: ${reason}; x-storegate-unchecked-body: true lets them pass`,
+        `${path}: bodies of type ${type} cannot be checked: ${reason}; x-unchecked-body: true lets them pass`,
       ),
     ]);
     const requestBody = { content: { [type]: object, 'application/json': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
     const { media } = only(contract).body!;
     expect(media(type.replace('*', 'png'))!.check(bytes('anything'))).toEqual([]);
     expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual(['/a must be an integer']);
@@ -310,7 +310,7 @@ describe('bodies that cannot be checked', () => {
 
   test('pass where the operation lets them, under a range too', () => {
     const requestBody = { content: { '*/*': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
     expect(only(contract).body!.media('application/x-protobuf')!.check(bytes('x'))).toEqual([]);
     expect(only(contract).body!.media('application/json')!.check(bytes('x'))).toHaveLength(1);
     expect(notesOf(contract)).toEqual([expect.stringContaining('some bodies of type */* are not checked')]);
@@ -318,7 +318,7 @@ describe('bodies that cannot be checked', () => {
 
   test('are noted if the operation has none', () => {
     const requestBody = { content: { 'application/json': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
     expect(notesOf(contract)).toEqual(['has no effect: every body of this operation is checked']);
   });
 

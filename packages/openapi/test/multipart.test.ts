@@ -574,7 +574,7 @@ describe('encoding', () => {
     ['image', 'image is not a media type'],
     [
       'application/x-protobuf',
-      'bodies of type multipart/form-data cannot be checked: the part a cannot be checked as application/x-protobuf; x-storegate-unchecked-body: true lets them pass',
+      'bodies of type multipart/form-data cannot be checked: the part a cannot be checked as application/x-protobuf; x-unchecked-body: true lets them pass',
     ],
   ])('%s is a problem', (contentType, problem) => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } };

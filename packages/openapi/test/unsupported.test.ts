@@ -197,7 +197,7 @@ describe('a body that cannot be checked is a mistake of its operation', () => {
   test('and of none that lets it pass, though both refer to it', () => {
     const both = {
       '/a': { post: { operationId: 'a', requestBody: shared, responses: done } },
-      '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-storegate-unchecked-body': true } },
+      '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-unchecked-body': true } },
     };
     const bodies = { requestBodies: { Opaque: requestBody } };
     const contract = load(both, bodies, { onUnsupported: 'omit' });

@@ -1,6 +1,7 @@
 import * as openapi from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { UNCHECKED_BODY } from './field-names.ts';
 import { type ContractFields, GATEWAY_FIELDS, type OperationFields } from './fields.ts';
 import { NO_CONTRACT } from './place.ts';
 
@@ -24,8 +25,12 @@ export function loadContract(file: string, reading: openapi.ContractOptions = {}
 
 /** Throws ContractError with every mistake. */
 export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
-  const empty = file === NO_CONTRACT ? { text: EMPTY } : {};
-  return openapi.checkContract(file, { ...reading, ...empty, extensions: GATEWAY_FIELDS });
+  return openapi.checkContract(file, {
+    ...openapi.readingOptionsOf(reading),
+    text: file === NO_CONTRACT ? EMPTY : reading.text,
+    extensions: GATEWAY_FIELDS,
+    uncheckedBodyField: UNCHECKED_BODY,
+  });
 }
 
 /** Like `createContract` of the package, in steps. */

@@ -1,8 +1,10 @@
-import { type FieldFlaw, shown, UNCHECKED_BODY } from '@storegate/openapi';
+import { type FieldFlaw, shown } from '@storegate/openapi';
 import { suggest } from '../../common/suggest.ts';
 import { RATELIMIT, RATELIMIT_COST } from './limits.ts';
 import { REQUIRED_SCOPES } from './security.ts';
 import { UPSTREAM } from './upstreams.ts';
+
+export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 
 const OF_OPERATION = ['operation'];
 

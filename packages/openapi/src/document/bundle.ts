@@ -159,7 +159,7 @@ export class Bundler {
   #reference(node: Json, ref: string, kind: Kind): void {
     const means = kind === 'schema' && this.#resources !== null;
     if (!means) this.#noteBeside(node, `, as ${this.#dialect.name} says`);
-    // Without a readable scheme, the gateway would not know which headers carry keys.
+    // Without a readable scheme, a server would not know which headers carry keys.
     const severity = kind === 'securityScheme' ? 'refuse' : 'problem';
     const target = this.#target(node, '$ref', ref, kind, severity);
     if (means) {

@@ -1,8 +1,12 @@
+import { demandBytes, demandText } from '../arguments.ts';
+import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { type Fault, faultBelow, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
+import { uncheckedBodyIn } from '../options.ts';
 import { inOwnContext } from '../own-context.ts';
+import type { Keep } from '../parameters/parameter.ts';
 import { noteUnread } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
 import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
@@ -16,10 +20,10 @@ import { prepareXmlReader } from './xml/xml.ts';
 export interface MediaRule {
   /** May be a range such as `application/*`. */
   readonly type: string;
-  /** `bytes` is not empty. */
-  check(bytes: Uint8Array): readonly Fault[];
+  /** `bytes` is not empty. `keep` gets the value of JSON, a form, XML or text. */
+  check(bytes: Uint8Array, keep?: Keep): readonly Fault[];
   /** `check` in steps of about a millisecond. Others may be checked between them. */
-  steps(bytes: Uint8Array): MediaSteps;
+  steps(bytes: Uint8Array, keep?: Keep): MediaSteps;
 }
 
 export type MediaSteps = Generator<void, readonly Fault[], void>;
@@ -69,7 +73,7 @@ export function createContent(
     );
     const instead = uncheckable === 'pass' ? pass(type) : null;
     unchecked ||= instead !== null && made.values().some(isReason);
-    report(content, type, made, uncheckable, findings);
+    report(content, type, made, uncheckable, schemas.document);
     if (direction === 'request') noteOpen(content, type, range, findings);
     const chosen = [...made].map(([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const);
     entries.push({ range, rules: new Map(chosen) });
@@ -85,6 +89,7 @@ export function createContent(
     unchecked,
     media(contentType) {
       if (contentType === undefined) return null;
+      demandText(contentType, 'the Content-Type');
       const known = usual.get(contentType);
       return known === undefined ? choose(contentType) : known;
     },
@@ -111,7 +116,8 @@ function syntaxesIn(range: MediaType): readonly Syntax[] {
 }
 
 /** A range only loses the types that cannot be checked. A type, or a range without its main syntax, is a problem. */
-function report(content: Json, type: string, rules: Rules, uncheckable: Uncheckable, findings: Findings): void {
+function report(content: Json, type: string, rules: Rules, uncheckable: Uncheckable, document: Document): void {
+  const { findings, reading } = document;
   const [why] = rules.values().filter(isReason);
   if (why === undefined) return;
   const known = [...rules].flatMap(([syntax, rule]) => (isReason(rule) ? [] : [syntax]));
@@ -120,10 +126,8 @@ function report(content: Json, type: string, rules: Rules, uncheckable: Unchecka
     const which = known.length > 0 ? 'some bodies' : 'bodies';
     findings.note(content, type, `${which} of type ${type} are not checked: ${why}`);
   } else if (main === why) {
-    uncheckable(
-      type,
-      `bodies of type ${type} cannot be checked: ${main}; x-storegate-unchecked-body: true lets them pass`,
-    );
+    const remedy = `${uncheckedBodyIn(reading)}: true lets them pass`;
+    uncheckable(type, `bodies of type ${type} cannot be checked: ${main}; ${remedy}`);
   } else {
     findings.note(content, type, `bodies of type ${type} are taken in these syntaxes only: ${known.join(', ')}`);
   }
@@ -140,7 +144,7 @@ function noteOpen(content: Json, type: string, range: MediaType, findings: Findi
 const pass =
   (type: string): RuleFor =>
   () =>
-    ruleOf(type, FREE.steps);
+    ruleOf(type, (bytes) => FREE.steps(bytes));
 
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
@@ -170,12 +174,15 @@ function ruleFor(
   if (schema && UNTYPED.has(syntax)) noteUnread(document, schema);
   const checkBody = checkOf(schemas, media, schema, syntax, check);
   if (typeof checkBody === 'string') return checkBody;
-  return (contentType) => ruleOf(type, (bytes) => checkBody(bytes, contentType));
+  return (contentType) => ruleOf(type, (bytes, keep) => checkBody(bytes, contentType, keep));
 }
 
-function ruleOf(type: string, check: (bytes: Uint8Array) => ReturnType<CheckBody>): MediaRule {
-  const steps = (bytes: Uint8Array) => inOwnContext(inBody(check(bytes)));
-  return { type, check: (bytes) => atOnce(steps(bytes)), steps };
+function ruleOf(type: string, check: (bytes: Uint8Array, keep?: Keep) => ReturnType<CheckBody>): MediaRule {
+  const steps = (bytes: Uint8Array, keep?: Keep) => {
+    demandBytes(bytes);
+    return inOwnContext(inBody(check(bytes, keep)));
+  };
+  return { type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
 }
 
 function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syntax, check: Check): CheckBody | string {
@@ -183,8 +190,9 @@ function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syn
   if (syntax === 'multipart') return createMultipartCheck(schemas, media, check);
   const read = createReader(schemas.document, schema, syntax);
   if (typeof read === 'string') return read;
-  return function* checkReading(bytes) {
+  return function* checkReading(bytes, _contentType, keep) {
     const reading = yield* read(bytes);
+    if (syntax !== 'bytes' && !(reading.value instanceof Binary)) keep?.(reading.value);
     return yield* check.steps(reading.value, reading);
   };
 }

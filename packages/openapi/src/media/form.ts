@@ -27,7 +27,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   const others = rest(shape);
   const collect = createCollector([...fields, others]);
 
-  return function* checkForm(bytes) {
+  return function* checkForm(bytes, _contentType, keep) {
     const undecodable: ValueFault[] = [];
     const sent = yield* collect(textOf(bytes), 'form', () => {
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
@@ -43,6 +43,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
         faults.push(faultBelow('', thrown));
       }
     }
+    keep?.(value);
     return faults.length > 0 ? faults : yield* check.steps(value);
   };
 }

@@ -3,6 +3,7 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { refuse, type ValueFault } from '../faults.ts';
 import { readingOf, readJsonInSteps } from '../json.ts';
+import type { Keep } from '../parameters/parameter.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { PRIMITIVES, partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { textOf } from '../utf8.ts';
@@ -12,8 +13,12 @@ import { createXmlReader } from './xml/xml.ts';
 /** In steps. @throws Unreadable */
 export type ReadBytes = (bytes: Uint8Array) => Generator<void, Reading, void>;
 
-/** In steps. @throws Unreadable */
-export type CheckBody = (bytes: Uint8Array, contentType: string) => Generator<void, readonly ValueFault[], void>;
+/** In steps. `keep` gets the value. @throws Unreadable */
+export type CheckBody = (
+  bytes: Uint8Array,
+  contentType: string,
+  keep?: Keep,
+) => Generator<void, readonly ValueFault[], void>;
 
 /** Unknown media types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';

@@ -3,10 +3,18 @@ import { escapeToken, printable } from '../names.ts';
 import { nearest } from '../nearest.ts';
 import { atOnce } from '../slices.ts';
 import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
-import type { Parameter } from './parameter.ts';
+import type { Keep, Parameter } from './parameter.ts';
 import { example, takeApart } from './styles.ts';
 
-type CheckParameters = (segments: readonly string[], query: string, headers: readonly string[]) => readonly Fault[];
+/** By place and name, as the document spells it. */
+export type ParameterValues = Readonly<Record<Parameter['in'], Record<string, unknown>>>;
+
+type CheckParameters = (
+  segments: readonly string[],
+  query: string,
+  headers: readonly string[],
+  values?: ParameterValues,
+) => readonly Fault[];
 
 export function createParameterCheck(
   parameters: readonly Parameter[],
@@ -22,12 +30,12 @@ export function createParameterCheck(
     (check) => check !== null,
   );
 
-  return function checkParameters(segments, query, headers) {
+  return function checkParameters(segments, query, headers, values) {
     let faults: readonly Fault[] = NONE;
     for (const [parameter, index] of inPath)
-      faults = joined(faults, checkParameter(parameter, takeApart(parameter, segments[index]!)));
-    faults = joined(faults, checkQuery(query));
-    for (const check of headerChecks) faults = joined(faults, check(headers));
+      faults = joined(faults, checkParameter(parameter, takeApart(parameter, segments[index]!), values));
+    faults = joined(faults, checkQuery(query, values));
+    for (const check of headerChecks) faults = joined(faults, check(headers, values));
     return faults.length > MAX_FAULTS ? faults.slice(0, MAX_FAULTS) : faults;
   };
 }
@@ -41,11 +49,11 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
   const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
   const names = parameters.map(({ name }) => name);
-  return (query: string): readonly Fault[] => {
+  return (query: string, values?: ParameterValues): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
     const sent = atOnce(collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name)));
-    const faults = faultsIn(parameters, sent);
+    const faults = faultsIn(parameters, sent, values);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [...faults, ...[...unknownNames].map((name) => unknownFault(name, names))];
   };
@@ -58,14 +66,14 @@ function unknownFault(name: string | undefined, names: readonly string[]): Fault
   return complaint({ in: 'query', name: printable(name) }, `is not a parameter of this operation${hint}`, 'unknown');
 }
 
-export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
+export type CheckHeaders = (headers: readonly string[], values?: ParameterValues) => readonly Fault[];
 
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
-  return (headers) => {
+  return (headers, values) => {
     const all = parameters.map((parameter, i) => sent(parameter, valuesOf(headers, names[i]!)));
-    return faultsIn(parameters, all);
+    return faultsIn(parameters, all, values);
   };
 }
 
@@ -87,14 +95,14 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
   const joined = new Set(
     inParts.flatMap(({ form, name, shape }) => (form === 'array' ? [name] : [...shape.members.keys()])),
   );
-  return (headers) => {
+  return (headers, values) => {
     const pairs = valuesOf(headers, 'cookie')
       .flatMap((value) => value.split(';'))
       .map((cookie) => cookie.trim());
     const text = pairs
       .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
       .join('&');
-    return faultsIn(parameters, atOnce(collect(text, 'percent', () => undefined)));
+    return faultsIn(parameters, atOnce(collect(text, 'percent', () => undefined)), values);
   };
 }
 
@@ -107,14 +115,22 @@ function valuesOf(headers: readonly string[], name: string): string[] {
   return values;
 }
 
-function faultsIn(parameters: readonly Parameter[], sent: readonly (Sent | null)[]): readonly Fault[] {
+function faultsIn(
+  parameters: readonly Parameter[],
+  sent: readonly (Sent | null)[],
+  values: ParameterValues | undefined,
+): readonly Fault[] {
   let faults: readonly Fault[] = NONE;
-  for (let i = 0; i < parameters.length; i++) faults = joined(faults, checkParameter(parameters[i]!, sent[i]!));
+  for (let i = 0; i < parameters.length; i++) faults = joined(faults, checkParameter(parameters[i]!, sent[i]!, values));
   return faults;
 }
 
 /** `null`: the client did not send the parameter. */
-function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
+function checkParameter(
+  parameter: Parameter,
+  sent: Sent | null,
+  values: ParameterValues | undefined,
+): readonly Fault[] {
   if (sent === null) {
     if (!parameter.required || mayBeEmpty(parameter)) return NONE;
     return [complaint(parameter, 'is required', 'required')];
@@ -125,11 +141,17 @@ function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault
     const limit = example(parameter);
     return [{ ...complaint(parameter, `must be written like ${limit}`, 'style'), limit }];
   }
-  const faults = faultsFrom(parameter.check, sent);
+  const faults = faultsFrom(parameter.check, sent, values && keeper(parameter, values));
   if (faults.length === 0) return NONE;
   const name = `/${escapeToken(parameter.name)}`;
   return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));
 }
+
+const keeper =
+  ({ in: place, name }: Parameter, values: ParameterValues): Keep =>
+  (value) => {
+    values[place][name] = value;
+  };
 
 const EMPTY = { form: 'object', pairs: [] } as const;
 

@@ -12,9 +12,11 @@ import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } fr
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
-  /** Pointers are relative to the parameter. @throws Unreadable */
-  check(pieces: Pieces): readonly ValueFault[];
+  /** Pointers are relative to the parameter. `keep` gets the value. @throws Unreadable */
+  check(pieces: Pieces, keep?: Keep): readonly ValueFault[];
 }
+
+export type Keep = (value: unknown) => void;
 
 type Known = Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>;
 
@@ -87,9 +89,10 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   if (!json) findings.note(node, 'content', `${type} in a parameter is not checked`);
   const encoding = encodingOf(known.in, false);
   const checkValue: Check = json && isObject(schema) ? schemas.check(schema, 'request') : FREE;
-  const check = (pieces: Pieces) => {
+  const check = (pieces: Pieces, keep?: Keep) => {
     if (!json) return NONE;
     const document = readDocument(pieces, encoding, reading.maxDepth);
+    keep?.(document.value);
     return checkValue(document.value, document);
   };
   return { ...known, style: STYLES[known.in][0], explode: false, form: 'primitive', shape: ANYTHING, check };
@@ -113,9 +116,13 @@ function encodingOf(place: Place, allowReserved: boolean): Encoding {
 
 function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['check'] {
   const ambiguous = shape.types !== null && shape.types.size > 1 && shape.types.has('string');
-  return function checkPieces(pieces) {
-    const faults = check(read(pieces, shape, encoding));
+  return function checkPieces(pieces, keep) {
+    const value = read(pieces, shape, encoding);
+    keep?.(value);
+    const faults = check(value);
     if (faults.length === 0 || !ambiguous || pieces.form !== 'primitive') return faults;
-    return check(read(pieces, ANYTHING, encoding)).length > 0 ? faults : NONE;
+    const text = read(pieces, ANYTHING, encoding);
+    keep?.(text);
+    return check(text).length > 0 ? faults : NONE;
   };
 }

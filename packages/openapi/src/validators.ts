@@ -1,0 +1,153 @@
+import { demand, demandBytes, demandText } from './arguments.ts';
+import { Bag } from './bag.ts';
+import { type Fault, NONE, type Rule } from './faults.ts';
+import type { MessageInput, Validators } from './messages.ts';
+import type { Routed } from './router.ts';
+import { targetOf } from './target.ts';
+import type { Operation } from './types.ts';
+
+type Match<Op> = (method: string, path: string) => Routed<Op>;
+
+export function createValidators<Op extends Operation>(match: Match<Op>): Validators<Op> {
+  return {
+    validateRequest(request) {
+      const { method, url, headers, body } = readInput(request);
+      const target = targetOf(url);
+      if ('message' in target) return refused(400, fault(target.in, target.message, 'encoding'));
+      const found = match(method, target.path);
+      if (!('parameters' in found)) return unrouted(found.allow);
+      const { operation, parameters } = found;
+      if (operation.exempt === 'pass') return { status: 200, faults: NONE, operation, allow: NONE, values: null };
+      const values = { path: new Bag(), query: new Bag(), header: new Bag(), cookie: new Bag() };
+      const faults = operation.checkParameters(parameters, target.query, headers.list, values);
+      const checked = checkBody(operation, method, headers, body);
+      const all = [...faults, ...checked.faults];
+      return {
+        status: all.length === 0 || operation.reportOnly ? 200 : checked.status,
+        faults: all,
+        operation,
+        allow: NONE,
+        values: all.length === 0 ? { ...values, body: checked.value } : null,
+      };
+    },
+
+    validateResponse(response) {
+      const { method, url, headers, body } = readInput(response);
+      const target = targetOf(url);
+      const { operation } = 'message' in target ? UNKNOWN : match(method, target.path);
+      if (operation === null)
+        return { faults: [fault('path', 'has no operation for the request', 'unknown')], operation, body: undefined };
+      if (method === 'HEAD' || operation.exempt === 'pass') return { faults: NONE, operation, body: undefined };
+      if (isEncoded(headers)) return { faults: [ENCODED], operation, body: undefined };
+      let value: unknown;
+      const faults = operation.checkResponse(response.status, headers.get('content-type'), body ?? EMPTY, (kept) => {
+        value = kept;
+      });
+      return { faults, operation, body: faults.length === 0 ? value : undefined };
+    },
+  };
+}
+
+const UNKNOWN = { operation: null };
+const EMPTY = new Uint8Array();
+
+interface Checked {
+  readonly status: 200 | 400 | 413 | 415;
+  readonly faults: readonly Fault[];
+  readonly value?: unknown;
+}
+
+/** GET also serves HEAD, but a described body is for GET alone. */
+function checkBody(operation: Operation, method: string, headers: HeaderList, body: Uint8Array | null): Checked {
+  const rule = method === 'HEAD' ? null : operation.body;
+  const isAnnounced = headers.get('transfer-encoding') !== undefined || Number(headers.get('content-length') ?? 0) > 0;
+  demand(!rule || body !== null || !isAnnounced, 'the request has a body by its headers, but body is missing');
+  if (body === null || body.length === 0)
+    return rule?.required ? bad(400, 'request body is required', 'required') : { status: 400, faults: NONE };
+  if (!rule) return bad(400, 'request body is not allowed', 'unexpected');
+  if (isEncoded(headers)) return { status: 415, faults: [ENCODED] };
+  const media = rule.media(headers.get('content-type'));
+  if (!media) {
+    const { accepted } = rule;
+    const missing = fault('body', `must be of type ${accepted.join(' or ')}`, 'mediaType');
+    return { status: 415, faults: [{ ...missing, limit: accepted }] };
+  }
+  const { maxBodyBytes } = operation;
+  if (maxBodyBytes !== null && body.length > maxBodyBytes)
+    return bad(413, `has more than ${maxBodyBytes} bytes`, 'size', maxBodyBytes);
+  let value: unknown;
+  const faults = media.check(body, (kept) => {
+    value = kept;
+  });
+  return { status: 400, faults, value };
+}
+
+const fault = (place: Fault['in'], message: string, rule: Rule): Fault => ({ in: place, pointer: '', message, rule });
+
+function bad(status: 400 | 413, message: string, rule: Rule, limit?: number): Checked {
+  const found = fault('body', message, rule);
+  return { status, faults: [limit === undefined ? found : { ...found, limit }] };
+}
+
+const ENCODED = fault('body', 'has a Content-Encoding, which cannot be checked', 'mediaType');
+
+const isEncoded = (headers: HeaderList): boolean => {
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase();
+  return encoding !== undefined && encoding !== 'identity';
+};
+
+const refused = (status: 400 | 404 | 405, problem: Fault, allow: readonly string[] = NONE) =>
+  ({ status, faults: [problem], operation: null, allow, values: null }) as const;
+
+function unrouted(allow: readonly string[] | null) {
+  if (allow === null) return refused(404, fault('path', 'is not described', 'unknown'));
+  return refused(405, fault('path', `has only the methods ${allow.join(', ')}`, 'unknown'), allow);
+}
+
+class HeaderList {
+  readonly list: readonly string[];
+
+  constructor(list: readonly string[]) {
+    this.list = list;
+  }
+
+  /** In lower case. Several values become one, which no type and no encoding matches. */
+  get(name: string): string | undefined {
+    const values = this.list.filter((_, i) => i % 2 === 1 && this.list[i - 1]!.toLowerCase() === name);
+    return values.length === 0 ? undefined : values.join(', ');
+  }
+}
+
+function readInput(input: MessageInput) {
+  demand(typeof input === 'object' && input !== null, 'the argument must be an object');
+  const { method, url, headers, body } = input;
+  demandText(method, 'method');
+  demandText(url, 'url');
+  return { method, url, headers: new HeaderList(listOf(headers)), body: bytesOf(body) };
+}
+
+function bytesOf(body: unknown): Uint8Array | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string') return Buffer.from(body);
+  demandBytes(body);
+  return body;
+}
+
+const HEADERS = 'headers must be an object, Headers, or a list of names and values';
+
+function listOf(headers: unknown): readonly string[] {
+  demand(typeof headers === 'object' && headers !== null, HEADERS);
+  const list = Array.isArray(headers) ? headers : pairsIn(headers).flat();
+  demand(list.length % 2 === 0 && list.every((entry) => typeof entry === 'string'), HEADERS);
+  return list;
+}
+
+function pairsIn(headers: object): unknown[][] {
+  if (Symbol.iterator in headers) return [...(headers as Iterable<unknown[]>)];
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return Array.isArray(value)
+      ? value.map((one) => [name, one])
+      : [[name, typeof value === 'number' ? String(value) : value]];
+  });
+}

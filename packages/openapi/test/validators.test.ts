@@ -1,0 +1,344 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadContract, type RequestInput } from '../src/index.ts';
+import { done, head, short } from './documents.ts';
+
+const integer = { type: 'integer' };
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const pet = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, count: integer } };
+
+const paths = {
+  '/pets/{id}': {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: integer }],
+    get: {
+      operationId: 'show',
+      parameters: [
+        { name: 'tags', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+        { name: 'limit', in: 'query', schema: { type: ['integer', 'string'] } },
+        { name: 'X-Trace', in: 'header', schema: integer },
+        { name: 'dark', in: 'cookie', schema: { type: 'boolean' } },
+        { name: 'filter', in: 'query', ...json(pet) },
+      ],
+      responses: { 200: { description: 'A pet.', ...json(pet) } },
+    },
+    put: { operationId: 'change', requestBody: { required: true, ...json(pet) }, responses: done },
+    post: { operationId: 'maybe', requestBody: json(pet), responses: done, 'x-max-body-bytes': 20 },
+  },
+  '/forms': {
+    post: {
+      operationId: 'send',
+      requestBody: {
+        content: {
+          'application/x-www-form-urlencoded': { schema: pet },
+          'text/plain': { schema: { type: 'string' } },
+          'image/png': {},
+        },
+      },
+      responses: done,
+    },
+  },
+  '/reports': { get: { operationId: 'report', 'x-report-only': true, responses: done } },
+  '/broken': { get: { operationId: 'broken', parameters: [{ name: 'a', in: 'nowhere' }], responses: done } },
+};
+const document = { ...head, openapi: '3.1.0', paths };
+const contract = loadContract(document, { onUnsupported: 'pass' });
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const request = (method: string, url: string, more: Partial<RequestInput> = {}) =>
+  contract.validateRequest({ method, url, headers: {}, ...more });
+
+describe('a valid request has status 200 and its parsed values', () => {
+  test('of parameters', () => {
+    const headers = { 'x-trace': '5', cookie: 'dark=true' };
+    const url = '/pets/7?tags=a&tags=b&limit=10&filter=%7B%22name%22:%22Rex%22%7D';
+    const { status, faults, operation, values } = request('GET', url, { headers });
+    expect([status, faults, operation?.id]).toEqual([200, [], 'show']);
+    expect(values).toEqual({
+      path: { id: 7 },
+      query: { tags: ['a', 'b'], limit: 10, filter: { name: 'Rex' } },
+      header: { 'X-Trace': 5 },
+      cookie: { dark: true },
+      body: undefined,
+    });
+  });
+
+  test.each([
+    [
+      'JSON',
+      '/pets/7',
+      'application/json',
+      '{"name":"Rex","count":9007199254740993}',
+      { name: 'Rex', count: 9007199254740993n },
+    ],
+    ['a form', '/forms', 'application/x-www-form-urlencoded', 'name=Rex&count=2', { name: 'Rex', count: 2 }],
+    ['text', '/forms', 'text/plain', 'Rex', 'Rex'],
+    ['bytes, which are not parsed', '/forms', 'image/png', 'Rex', undefined],
+  ])('of %s', (_, url, type, body, value) => {
+    for (const sent of [body, Buffer.from(body)]) {
+      const { values, faults } = request(url === '/forms' ? 'POST' : 'PUT', url, {
+        headers: { 'content-type': type },
+        body: sent,
+      });
+      expect([faults, values?.body]).toEqual([[], value]);
+    }
+  });
+
+  test.each([
+    ['a list as Node has it', ['X-Trace', 'x', 'Content-Type', 'application/json']],
+    ['Headers', new Headers({ 'X-Trace': 'x' })],
+    ['an object with lists', { 'x-trace': ['x'] }],
+  ])('headers may be %s', (_, headers) => {
+    expect(short(request('GET', '/pets/7', { headers }).faults)).toEqual(['/X-Trace must be an integer']);
+  });
+
+  test('GET serves HEAD, a URL may be absolute, a path in another spelling is the same', () => {
+    expect(request('HEAD', 'http://localhost:1/%70ets/7').values?.path).toEqual({ id: 7 });
+  });
+});
+
+describe('an invalid request has the status for its client, and faults', () => {
+  const put = (more: Partial<RequestInput>) => request('PUT', '/pets/7', more);
+
+  test.each([
+    [404, 'an unknown path', request('GET', '/cats'), ['is not described']],
+    [405, 'an unknown method', request('DELETE', '/pets/7'), ['has only the methods GET, PUT, POST, HEAD']],
+    [
+      400,
+      'a parameter',
+      request('GET', '/pets/a?limt=1'),
+      ['/id must be an integer', '/limt is not a parameter of this operation: did you mean limit?'],
+    ],
+    [400, 'a missing body', put({}), ['request body is required']],
+    [400, 'an empty body', put({ body: '', headers: JSON_TYPE }), ['request body is required']],
+    [400, 'an invalid body', put({ body: '{"name":1}', headers: JSON_TYPE }), ['/name must be a string']],
+    [400, 'a body that is not described', request('GET', '/pets/7', { body: 'a' }), ['request body is not allowed']],
+    [415, 'another type', put({ body: 'a', headers: { 'content-type': 'a/b' } }), ['must be of type application/json']],
+    [415, 'no type', put({ body: '{}' }), ['must be of type application/json']],
+    [
+      415,
+      'two types',
+      put({ body: '{}', headers: { 'content-type': ['application/json', 'a/b'] } }),
+      ['must be of type application/json'],
+    ],
+    [
+      415,
+      'an encoding',
+      put({ body: 'a', headers: { ...JSON_TYPE, 'content-encoding': 'gzip' } }),
+      ['has a Content-Encoding, which cannot be checked'],
+    ],
+    [
+      413,
+      'a large body',
+      request('POST', '/pets/7', { body: '{"name":"Rex the Second"}', headers: JSON_TYPE }),
+      ['has more than 20 bytes'],
+    ],
+  ])('%i for %s', (status, _, result, faults) => {
+    expect([result.status, short(result.faults), result.values]).toEqual([status, faults, null]);
+  });
+
+  test('405 has the methods for Allow', () => {
+    expect(request('DELETE', '/pets/7').allow).toEqual(['GET', 'PUT', 'POST', 'HEAD']);
+  });
+
+  test.each([
+    '/pets/../reports',
+    '/pets/%2e%2E/reports',
+    '/pets//7',
+    '/pets/a%2Fb',
+    '/pets/7;a',
+    '/pets/%3b',
+    '/pets/%00',
+    '/pets/%5C',
+    '/pets/%ff',
+    '/pets/%7',
+    '/pets/ü',
+    '*',
+    '//evil/pets/7',
+  ])('400 for the path %j, which servers read in different ways', (url) => {
+    expect(request('GET', url)).toMatchObject({ status: 400, faults: [{ in: 'path', rule: 'encoding' }] });
+  });
+
+  test('400 for a query with a raw space or a fragment', () => {
+    for (const url of ['/reports?a= b', '/reports?a#b'])
+      expect(request('GET', url)).toMatchObject({ status: 400, faults: [{ in: 'query', rule: 'encoding' }] });
+  });
+});
+
+test('reports the faults of x-report-only with status 200, and checks no exempt operation', () => {
+  expect(request('GET', '/reports?a=1')).toMatchObject({ status: 200, faults: [{ pointer: '/a' }], values: null });
+  expect(request('GET', '/broken?a=1', { body: 'a' })).toMatchObject({ status: 200, faults: [], values: null });
+});
+
+describe('a response', () => {
+  const response = (body: string | undefined, more: object = {}) =>
+    contract.validateResponse({ method: 'GET', url: '/pets/7', status: 200, headers: JSON_TYPE, body, ...more });
+
+  test('has its parsed body', () => {
+    const { faults, operation, body } = response('{"name":"Rex"}', { headers: { ...JSON_TYPE, 'content-length': 14 } });
+    expect([faults, operation?.id, body]).toEqual([[], 'show', { name: 'Rex' }]);
+  });
+
+  test.each([
+    ['an invalid body', response('{}'), ['/name is required']],
+    ['no body', response(undefined), ['is not valid JSON: a value is expected (at byte 0)']],
+    ['another status', response('{}', { status: 404 }), ['status 404 is not described']],
+    [
+      'an encoding',
+      response('a', { headers: { 'content-encoding': 'br' } }),
+      ['has a Content-Encoding, which cannot be checked'],
+    ],
+    ['an unknown request', response('{}', { url: '/cats' }), ['has no operation for the request']],
+    ['HEAD', response(undefined, { method: 'HEAD' }), []],
+    ['an exempt operation', response('a', { url: '/broken', headers: { 'content-encoding': 'br' } }), []],
+  ])('has the faults of %s', (_, { faults, body }, sentences) => {
+    expect([short(faults), body]).toEqual([sentences, undefined]);
+  });
+});
+
+describe('a wrong argument throws a TypeError that names it', () => {
+  const { operation, parameters } = contract.match('PUT', '/pets/7') as Extract<
+    ReturnType<typeof contract.match>,
+    { parameters: readonly string[] }
+  >;
+  const wrong = (value: unknown) => value as never;
+  const ok = { method: 'PUT', url: '/pets/7', headers: JSON_TYPE, body: '{}' };
+
+  test.each<[string, () => unknown, string]>([
+    ['no request', () => contract.validateRequest(wrong(undefined)), 'the argument must be an object'],
+    ['no method', () => contract.validateRequest(wrong({ ...ok, method: undefined })), 'method must be a string'],
+    [
+      'a URL object',
+      () => contract.validateRequest(wrong({ ...ok, url: new URL('http://a/') })),
+      'url must be a string',
+    ],
+    [
+      'no headers',
+      () => contract.validateRequest(wrong({ ...ok, headers: undefined })),
+      'headers must be an object, Headers, or a list',
+    ],
+    [
+      'an odd list of headers',
+      () => contract.validateRequest({ ...ok, headers: ['a'] }),
+      'headers must be an object, Headers, or a list',
+    ],
+    [
+      'a header that is an object',
+      () => contract.validateRequest(wrong({ ...ok, headers: { a: {} } })),
+      'headers must be an object, Headers, or a list',
+    ],
+    ['a parsed body', () => contract.validateRequest(wrong({ ...ok, body: {} })), 'not a parsed value'],
+    [
+      'a body that was not read',
+      () => contract.validateRequest({ ...ok, headers: { 'content-length': '2' }, body: undefined }),
+      'but body is missing',
+    ],
+    [
+      'a status that is text',
+      () => contract.validateResponse(wrong({ ...ok, status: '200' })),
+      'the status must be a number',
+    ],
+    ['match: a method', () => contract.match(wrong(undefined), '/'), 'the method must be a string'],
+    ['match: a path', () => contract.match('GET', wrong(undefined)), 'the path must be a string'],
+    [
+      'checkParameters: no list',
+      () => operation.checkParameters(wrong(undefined), '', []),
+      'the parameters must be a list',
+    ],
+    [
+      'checkParameters: a query',
+      () => operation.checkParameters(parameters, wrong({}), []),
+      'the query must be a string',
+    ],
+    [
+      'checkParameters: headers',
+      () => operation.checkParameters(parameters, '', wrong({})),
+      'the headers must be a list',
+    ],
+    [
+      'checkResponse: a status',
+      () => operation.checkResponse(wrong('200'), undefined, Buffer.of()),
+      'the status must be a number',
+    ],
+    [
+      'checkResponse: a type',
+      () => operation.checkResponse(200, wrong(1), Buffer.of()),
+      'the Content-Type must be a string',
+    ],
+    ['checkResponse: a body', () => operation.checkResponse(200, undefined, wrong('')), 'not a parsed value'],
+    ['media: a type', () => operation.body!.media(wrong(1)), 'the Content-Type must be a string'],
+    ['check: a body', () => operation.body!.media('application/json')!.check(wrong({})), 'not a parsed value'],
+    ['no document', () => loadContract(wrong(undefined)), 'the document must be the name of a file, or an object'],
+    ['a list', () => loadContract([]), 'the document must be the name of a file, or an object'],
+    ['an object and a text', () => loadContract(document, { text: '{}' }), 'the option text is for the name of a file'],
+    ['options', () => loadContract(document, wrong('refuse')), 'options must be an object'],
+    [
+      'an unknown option',
+      () => loadContract(document, wrong({ unknownQuerry: 'pass' })),
+      'unknownQuerry is not an option: did you mean unknownQuery?',
+    ],
+    [
+      'an inherited name',
+      () => loadContract(document, wrong({ valueOf: 1 })),
+      'valueOf is not an option: the options are unknownQuery, ',
+    ],
+    [
+      'a choice',
+      () => loadContract(document, wrong({ responses: 'on' })),
+      'the option responses must be enforce, report, off',
+    ],
+    ['a depth', () => loadContract(document, { maxDepth: 0 }), 'the option maxDepth must be an integer of 1 or more'],
+    [
+      'a name of a field',
+      () => loadContract(document, { uncheckedBodyField: 'free' }),
+      'the option uncheckedBodyField must be a name that begins with x-',
+    ],
+    ['a text', () => loadContract('a', wrong({ text: 1 })), 'the option text must be a string'],
+    [
+      'a reader',
+      () => loadContract(document, wrong({ extensions: {} })),
+      'the option extensions must be an ExtensionReader',
+    ],
+  ])('%s', (_, call, message) => {
+    expect(call).toThrow(TypeError);
+    expect(call).toThrow(message);
+  });
+});
+
+describe('a document may be an object', () => {
+  test('which stays as it is', () => {
+    const text = JSON.stringify(document);
+    loadContract(document, { onUnsupported: 'omit' });
+    expect(JSON.stringify(document)).toBe(text);
+  });
+
+  test('whose mistakes have the pointer', () => {
+    expect(() => loadContract({ ...document, info: {} })).toThrow('document:3:11 /info: info needs a title');
+    expect(() => loadContract({})).toThrow('document:1:1: must be an OpenAPI 3.0, 3.1 or 3.2 document');
+  });
+
+  test('with bigints', () => {
+    const schema = { type: 'integer', maximum: 2n ** 62n };
+    const { validateRequest } = loadContract({
+      ...head,
+      paths: { '/': { get: { parameters: [{ name: 'a', in: 'query', schema }], responses: done } } },
+    });
+    const faults = (a: bigint) => validateRequest({ method: 'GET', url: `/?a=${a}`, headers: {} }).faults;
+    expect([faults(2n ** 62n), short(faults(2n ** 62n + 1n))]).toEqual([
+      [],
+      ['/a must be at most 4611686018427387904'],
+    ]);
+  });
+});
+
+test('the caller names the field that lets bodies pass unchecked', () => {
+  const post = {
+    requestBody: { content: { 'text/csv': { schema: { type: 'object' } } } },
+    responses: done,
+    'x-free': true,
+  };
+  const free = { ...head, paths: { '/': { post } } };
+  expect(() => loadContract(free)).toThrow('x-unchecked-body: true lets them pass');
+  expect(() =>
+    loadContract({ ...free, paths: { '/': { post: { ...post, 'x-free': false } } } }, { uncheckedBodyField: 'x-free' }),
+  ).toThrow('x-free: true lets them pass');
+  expect(loadContract(free, { uncheckedBodyField: 'x-free' }).operations).toHaveLength(1);
+});

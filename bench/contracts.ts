@@ -100,6 +100,8 @@ async function serve(file: string): Promise<number> {
     contract: { file, unknownQuery: 'refuse' },
     data: '',
     usage: { enabled: true },
+    keys: { carriers: null },
+    plans: {},
   });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);
   return process.memoryUsage().rss;

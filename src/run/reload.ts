@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   ContractError,
   formatProblems as formatContractProblems,
@@ -17,6 +18,7 @@ import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { Outage } from '../errors/outage.ts';
+import { publicationOf } from '../gateway/own/published/document.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
@@ -164,7 +166,7 @@ function reportHidden(settings: ActiveConfig<Config>, known: readonly string[], 
 function sameReading(one: Config, other: Config): boolean {
   return (
     one.contract.file === other.contract.file &&
-    one.usage.enabled === other.usage.enabled &&
+    isDeepStrictEqual(publicationOf(one), publicationOf(other)) &&
     isSameReading(one.contract, other.contract)
   );
 }

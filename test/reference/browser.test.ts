@@ -3,6 +3,7 @@ import { accessTests } from './browser/access.ts';
 import { jsonSchemaTests } from './browser/json-schema.ts';
 import { keyboardTests } from './browser/keyboard.ts';
 import { readingTests } from './browser/reading.ts';
+import { serversTests } from './browser/servers.ts';
 import { ReferenceStand } from './browser/stand.ts';
 import { tryingTests } from './browser/trying.ts';
 import { uploadingTests } from './browser/uploading.ts';
@@ -17,5 +18,6 @@ describe('the reference in a browser', () => {
   keyboardTests(stand);
   accessTests(stand);
   jsonSchemaTests(stand);
+  serversTests(stand);
   uploadingTests(stand);
 });

@@ -1,7 +1,7 @@
 import { Document, type Exempted, type Json, toJson } from '@storegate/openapi';
 import { Content, entityTag } from '@storegate/pages';
 import { stringify } from 'yaml';
-import { publish } from './publish.ts';
+import { publish, type Replacements } from './publish.ts';
 
 /** In UTF-8. */
 interface ServedText {
@@ -15,9 +15,16 @@ export interface Published {
   readonly yaml: ServedText;
 }
 
-/** Takes a second for a large document, too long for a process that serves requests. */
-export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
-  const document = publish(withoutOmitted(root, exempted));
+/**
+ * Takes a second for a large document, too long for a process that serves requests. `replacements`: objects of the
+ * document, and what is published in their place.
+ */
+export function writeDocuments(
+  root: Readonly<Json>,
+  exempted: readonly Exempted[],
+  replacements: Replacements = new Map(),
+): Published {
+  const document = publish(withoutOmitted(root, exempted, replacements), replacements);
   return {
     json: servedText(toJson(document)),
     yaml: servedText(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
@@ -45,13 +52,18 @@ function contentOf(type: string, { bytes, tag }: ServedText): Content {
   return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
 }
 
-function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Readonly<Json> {
+function withoutOmitted(
+  root: Readonly<Json>,
+  exempted: readonly Exempted[],
+  replacements: Replacements,
+): Readonly<Json> {
   if (exempted.length === 0) return root;
   const document = new Document(root);
   const paths = { ...(root.paths as Json) };
   for (const { path, method, treatment } of exempted) {
     if (treatment !== 'omit') continue;
-    const { [method.toLowerCase()]: _, ...rest } = document.object(paths[path]) ?? {};
+    const item = document.object(paths[path]) ?? {};
+    const { [method.toLowerCase()]: _, ...rest } = replacements.get(item) ?? item;
     paths[path] = rest;
   }
   return { ...root, paths };

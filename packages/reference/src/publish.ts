@@ -3,6 +3,8 @@ import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
 const UPSTREAM = 'x-storegate-upstream';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
+export type Replacements = ReadonlyMap<Json, Json>;
+
 /**
  * A copy that repeats the gateway's fields in those of other renderers, unless the author wrote them.
  *
@@ -15,7 +17,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  *
  * Omits `x-storegate-upstream`. Never sets `x-internal`: every operation is public, even if readers cannot try it.
  */
-export function publish(root: Readonly<Json>): Json {
+export function publish(root: Readonly<Json>, replacements: Replacements = new Map()): Json {
   const document = new Document(root as Json);
   const operations = new Set(
     document
@@ -31,7 +33,9 @@ export function publish(root: Readonly<Json>): Json {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
     // The names of upstreams are not public.
-    const members = Object.entries(value).filter(([name]) => name !== UPSTREAM || !naming.has(value));
+    const members = Object.entries(replacements.get(value) ?? value).filter(
+      ([name]) => name !== UPSTREAM || !naming.has(value),
+    );
     const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
     // The author's fields come first and win.
     return operations.has(value) ? { ...own, ...expansion(value), ...own } : own;

@@ -1,7 +1,9 @@
-import { isObject, type Json } from '@storegate/openapi';
+import { isObject, type Json, objectsIn } from '@storegate/openapi';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Contract, Operation } from '../../config/contract/contract.ts';
 import { KIND_NAMES } from '../../limits/kinds.ts';
+import { createNames } from './published/names.ts';
+import type { Refusals } from './published/refusals.ts';
 
 const TEXT = { type: 'string' };
 const INTEGER = { type: 'integer' };
@@ -69,45 +71,69 @@ const BODY = object({
   deprecated: list(DEPRECATED, 'Deprecated operations that this key called lately.'),
 });
 
-const REFUSED = object({ code: TEXT, message: TEXT, status: INTEGER });
-
 const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
-const refused = (description: string) => ({ description, content: { 'application/json': { schema: REFUSED } } });
+
+const NAME = 'Usage';
+const SUMMARY = 'Show the usage of your key';
 
 const OPERATION = {
-  operationId: 'getUsage',
-  tags: ['Usage'],
-  summary: 'Show the usage of your key',
+  summary: SUMMARY,
   description:
     'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
     'limited or banned, up to 120 times a minute.',
   'x-ratelimit-cost': 0,
   parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
-  responses: {
-    '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
-    '304': { description: 'Nothing has changed since.', headers: ETAG },
-    '401': refused('No good key.'),
-    '403': refused('The key is restricted to other IP addresses, or has no limits.'),
-    '429': refused('Asked too often.'),
-    '503': refused('The counters cannot be read at the moment.'),
-  },
 };
 
-const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
-const GROUP = { name: 'Gateway', tags: ['Usage'] };
+const RESPONSES = {
+  '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
+  '304': { description: 'Nothing has changed since.', headers: ETAG },
+};
 
-const LISTED = {
-  id: OPERATION.operationId,
-  method: 'GET',
-  path: USAGE_PATH,
-  summary: OPERATION.summary,
-  tags: OPERATION.tags,
-  deprecated: false,
-} satisfies Partial<Operation>;
+/** Free names; the author may use the usual ones. */
+export interface UsageNames {
+  readonly operationId: string;
+  readonly tag: { readonly name: string; readonly description: string };
+}
+
+type Described = Pick<Contract, 'prefixes' | 'exempted'> & {
+  readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
+};
+
+/** `null`: the document has another operation at its path, behind a prefix. */
+export function usageNames({ operations, exempted, prefixes }: Described, { tags }: Readonly<Json>): UsageNames | null {
+  const all = [...operations, ...exempted];
+  if (isBehindPrefix(prefixes) && all.some(({ path }) => path === USAGE_PATH)) return null;
+  const ids = all.filter(({ path }) => path !== USAGE_PATH).map(({ id }) => id);
+  return {
+    operationId: createNames(ids)('getUsage'),
+    tag: {
+      name: createNames(objectsIn(tags).map(({ name }) => String(name)))(NAME),
+      description: 'Where your key stands; answered by the gateway itself.',
+    },
+  };
+}
+
+const isBehindPrefix = (prefixes: readonly string[]): boolean => prefixes.some((prefix) => prefix !== '');
+
+interface PublishedUsage extends UsageNames {
+  readonly security: readonly Json[];
+  readonly refusals: Refusals;
+  readonly openapi: string;
+}
 
 /** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
-function operationFor({ openapi }: Readonly<Json>): Json {
-  return String(openapi).startsWith('3.0.') ? OPERATION : (withTypeLists(OPERATION) as Json);
+export function usageItem(usage: PublishedUsage, prefixes: readonly string[]): Json {
+  const { operationId, tag, security, openapi } = usage;
+  const { byStatus, errorSchema } = usage.refusals;
+  const unavailable = {
+    description: 'The counters cannot be read at the moment.',
+    content: { 'application/json': { schema: errorSchema } },
+  };
+  const responses = { ...RESPONSES, ...byStatus, '503': unavailable };
+  const own = { operationId, tags: [tag.name], ...OPERATION, security, responses };
+  const get = openapi.startsWith('3.0.') ? own : withTypeLists(own);
+  return isBehindPrefix(prefixes) ? { servers: [{ url: '/' }], get } : { get };
 }
 
 function withTypeLists(value: unknown): unknown {
@@ -118,22 +144,24 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** For the page. It replaces one at the same path. */
-export function withUsage({ title, version, operations, document }: Contract) {
+/** For the page. It replaces an operation at the same path. */
+export function withUsage(contract: Contract) {
+  const { title, version, operations, document } = contract;
+  const names = usageNames(contract, document);
+  if (names === null) return contract;
   const others = operations.filter(({ path }) => path !== USAGE_PATH);
-  return { title, version, operations: [...others, LISTED], document: groupsWithUsage(document) };
+  const own = {
+    id: names.operationId,
+    method: 'GET',
+    path: USAGE_PATH,
+    summary: SUMMARY,
+    tags: [names.tag.name],
+    deprecated: false,
+  } satisfies Partial<Operation>;
+  return { title, version, operations: [...others, own], document: usageGroups(document, names) };
 }
 
-function groupsWithUsage({ 'x-tagGroups': groups }: Readonly<Json>): Json {
-  return groups === undefined ? {} : { 'x-tagGroups': Array.isArray(groups) ? [...groups, GROUP] : groups };
-}
-
-export function documentWithUsage(document: Readonly<Json>): Json {
-  const { paths, tags } = document;
-  return {
-    ...document,
-    tags: [...(Array.isArray(tags) ? tags : []), TAG],
-    ...groupsWithUsage(document),
-    paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: operationFor(document) } },
-  };
+export function usageGroups({ 'x-tagGroups': groups }: Readonly<Json>, { tag }: UsageNames): Json {
+  if (groups === undefined) return {};
+  return { 'x-tagGroups': Array.isArray(groups) ? [...groups, { name: 'Gateway', tags: [tag.name] }] : groups };
 }

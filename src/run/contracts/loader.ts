@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { deserialize as deserializeAnswer } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ContractError, fingerprintOf, inTurns, type Problem } from '@storegate/openapi';
-import type { Config } from '../../config/config.ts';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
+import { type PublishingSettings, publicationOf } from '../../gateway/own/published/document.ts';
 import { type Answer, type Order, type Prepared, readContract } from './read.ts';
 import { type CopyInUse, type Fetched, fetchOrCopy } from './remote.ts';
 import type { Arguments, ThreadMessage } from './starter.ts';
@@ -24,10 +24,9 @@ export interface Loaded {
 }
 
 /** `data`: for copies of contracts from a URL. */
-export interface Request {
-  readonly contract: Omit<Order, 'hasUsage'>;
+export interface Request extends PublishingSettings {
+  readonly contract: Omit<Order, 'publication'>;
   readonly data: string;
-  readonly usage: Config['usage'];
 }
 
 /** In bytes: read faster than a process starts. At the start no request waits. */
@@ -73,8 +72,8 @@ export class ContractLoader {
   }
 
   async #load(request: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
-    const { data, usage } = request;
-    const contract: Order = { ...request.contract, hasUsage: usage.enabled };
+    const { data } = request;
+    const contract: Order = { ...request.contract, publication: publicationOf(request) };
     if (!isRemote(contract.file)) return await read(contract);
     const { signal } = this.#ended;
     const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal });

@@ -104,6 +104,6 @@ export async function unpacked(
   return {
     config: deepFreeze(config),
     certificates,
-    ...(same ? { contract: before.contract, prepared: before.prepared } : await loadedOf(prepared)),
+    ...(same ? { contract: before.contract, prepared } : await loadedOf(prepared)),
   };
 }

@@ -11,7 +11,7 @@ const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
-const usage = { enabled: true };
+const settings = { usage: { enabled: true }, keys: { carriers: null }, plans: {} };
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
 const reader = (name: string, deadline?: number) => new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
 
@@ -33,8 +33,8 @@ async function processOf(loader: ContractLoader): Promise<number> {
 test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
-    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage }),
-    loader.loadFirst({ contract: order(shippedFiles.contract), data, usage }),
+    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings }),
+    loader.loadFirst({ contract: order(shippedFiles.contract), data, ...settings }),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
   expect(there.contract.files).toEqual(here.contract.files);
@@ -49,7 +49,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
     const mistakes = (error: unknown) =>
       error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
     const there = await new ContractLoader()
-      .load({ contract: order(broken(name)), data: NOWHERE, usage })
+      .load({ contract: order(broken(name)), data: NOWHERE, ...settings })
       .catch(mistakes);
     let here: unknown;
     try {
@@ -63,7 +63,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 
 test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE, usage });
+  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE, ...settings });
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
@@ -71,20 +71,20 @@ test('tolerated mistakes are returned', async () => {
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage });
+    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings });
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, usage })).rejects.toThrow(
+    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings })).rejects.toThrow(
       LoadingEnded,
     );
   });
 
   test('is ended at the deadline, with an error that names the contract', async () => {
     const loader = reader('silent', 1);
-    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE, usage });
+    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE, ...settings });
     const message = 'was not read within 0.001 s; make the contract smaller or simpler';
     await expect(loading).rejects.toMatchObject({
       name: 'ContractError',
@@ -95,18 +95,18 @@ describe('a process that does not respond', () => {
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE, usage })).rejects.toThrow(
+    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE, ...settings })).rejects.toThrow(
       `${wrong} code 3`,
     );
     const loader = reader('silent');
-    const loading = loader.load({ contract: order('a'), data: NOWHERE, usage });
+    const loading = loader.load({ contract: order('a'), data: NOWHERE, ...settings });
     process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE, usage })).rejects.toMatchObject({
+  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE, ...settings })).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

@@ -37,12 +37,12 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
   return events;
 };
 
-const usage = { enabled: true };
+const settings = { usage: { enabled: true }, keys: { carriers: null }, plans: {} };
 
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');
   const url = await serving((_request, response) => response.end(documentWith('/a')));
-  const request = { contract: { file: url }, data, usage };
+  const request = { contract: { file: url }, data, ...settings };
   const first = await new ContractLoader().loadFirst(request);
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
@@ -82,7 +82,7 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const asked = { contract: { file: url }, data: temporary(), usage };
+  const asked = { contract: { file: url }, data: temporary(), ...settings };
   const loading = loader.load(asked);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
@@ -94,7 +94,7 @@ test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostn
   async (ref) => {
     const more = { parameters: [{ $ref: ref }] };
     const url = await serving((_request, response) => response.end(documentWith('/a', more)));
-    const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary(), usage });
+    const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary(), ...settings });
     expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
   },
 );

@@ -46,6 +46,16 @@ test('an unchanged contract is not compiled again, one with other options is', a
   }
 });
 
+test('an unchanged contract is published as the new settings need it', async () => {
+  const before = await unpacked(structuredClone(packed({ config, certificates, prepared })));
+  const changed = { ...config, usage: { enabled: false } };
+  const { prepared: other } = await new ContractLoader().loadFirst(changed);
+  const after = await unpacked(structuredClone(packed({ config: changed, certificates, prepared: other })), before);
+  expect(after.contract).toBe(before.contract);
+  expect(after.prepared.published).toEqual(other.published);
+  expect(after.prepared.published.json.tag).not.toBe(before.prepared.published.json.tag);
+});
+
 test('a worker treats operations with mistakes as the primary process does', async () => {
   const wrong = { name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } };
   const paths = { '/': { get: { operationId: 'bad', parameters: [wrong], responses: done } } };

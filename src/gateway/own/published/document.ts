@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isObject, type Json } from '@storegate/openapi';
+import { type Published, writeDocuments } from '@storegate/reference';
+import type { Carriers } from '../../../common/carriers.ts';
+import { USAGE_PATH } from '../../../common/reserved-paths.ts';
+import type { Config } from '../../../config/config.ts';
+import type { Compiled } from '../../../config/contract/contract.ts';
+import { usageGroups, usageItem, usageNames } from '../usage-operation.ts';
+import { type KeySchemes, keySchemes } from './key-schemes.ts';
+import { componentNames, createNames } from './names.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
+
+/** What the published document says about the settings. */
+export interface Publication {
+  /** Whether the gateway answers `USAGE_PATH`. */
+  readonly hasUsage: boolean;
+  /** `null`: those of the contract. */
+  readonly carriers: Carriers | null;
+  /** Whether public operations need no key. */
+  readonly hasPublicPlan: boolean;
+}
+
+export interface PublishingSettings {
+  readonly usage: Config['usage'];
+  readonly keys: Pick<Config['keys'], 'carriers'>;
+  readonly plans: Pick<Config['plans'], 'publicPlan'>;
+}
+
+export const publicationOf = ({ usage, keys, plans }: PublishingSettings): Publication => ({
+  hasUsage: usage.enabled,
+  carriers: keys.carriers,
+  hasPublicPlan: (plans.publicPlan ?? null) !== null,
+});
+
+/** The document of the author as clients of this gateway need it. */
+export function publishedDocuments(compiled: Compiled, publication: Publication): Published {
+  const { document, prefixes, exempted } = compiled;
+  const { root } = document;
+  const parts = partsOf(compiled, publication);
+  const published = {
+    ...root,
+    servers: serversOf(prefixes),
+    security: parts.security,
+    components: componentsWith(parts, document),
+  };
+  const names = publication.hasUsage ? usageNames(compiled, root) : null;
+  if (names === null) return writeDocuments(published, exempted, replacements(compiled, parts));
+  const { refusals, keys } = parts;
+  const openapi = String(root.openapi);
+  const item = usageItem({ ...names, security: keys.withKey([]), refusals, openapi }, prefixes);
+  const withUsage = {
+    ...published,
+    ...usageGroups(root, names),
+    tags: [...(Array.isArray(root.tags) ? root.tags : []), names.tag],
+    paths: { ...document.object(root.paths), [USAGE_PATH]: item },
+  };
+  const others = exempted.filter(({ path }) => path !== USAGE_PATH);
+  return writeDocuments(withUsage, others, replacements(compiled, parts));
+}
+
+interface Parts {
+  readonly keys: KeySchemes;
+  readonly refusals: Refusals;
+  /** Of the document. */
+  readonly security: unknown;
+  readonly hasPublicPlan: boolean;
+}
+
+function partsOf({ document, shared }: Compiled, { carriers, hasPublicPlan }: Publication): Parts {
+  const { root } = document;
+  const components = document.object(root.components) ?? {};
+  const nameOf = createNames(componentNames(components));
+  const schemes = document.members(sectionOf(document, 'securitySchemes')).flatMap(([name, node]) => {
+    const scheme = document.object(node);
+    return scheme === null ? [] : [[name, scheme] as const];
+  });
+  const keys = keySchemes(new Map(schemes), carriers ?? shared.carriers, nameOf);
+  const security = hasPublicPlan && isPublic(root.security) ? root.security : keys.withKey(root.security);
+  return { keys, refusals: createRefusals(nameOf), security, hasPublicPlan };
+}
+
+function isPublic(security: unknown): boolean {
+  if (!Array.isArray(security)) return false;
+  return security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
+}
+
+function sectionOf(document: Document, name: string): Json {
+  const components = document.object(document.root.components) ?? {};
+  return document.object(components[name]) ?? {};
+}
+
+function componentsWith({ keys, refusals }: Parts, document: Document): Json {
+  return {
+    ...document.object(document.root.components),
+    schemas: { ...sectionOf(document, 'schemas'), ...refusals.schemas },
+    responses: { ...sectionOf(document, 'responses'), ...refusals.responses },
+    securitySchemes: { ...sectionOf(document, 'securitySchemes'), ...keys.added },
+  };
+}
+
+/** Relative, because a gateway does not know under which names clients reach it. */
+function serversOf(prefixes: readonly string[]): Json[] {
+  // Two slashes would begin the name of another host.
+  const paths = prefixes.filter((prefix) => !prefix.startsWith('//'));
+  const urls = paths.length === 0 ? [''] : paths;
+  return urls.map((path) => ({
+    url: path.replace(/[{}]/g, encodeURIComponent) || '/',
+    description: 'This gateway',
+  }));
+}
+
+/** The author's objects, and what is published in place of them. */
+function replacements({ document, operations }: Compiled, parts: Parts): ReadonlyMap<Json, Json> {
+  const { root } = document;
+  const { security, hasPublicPlan } = parts;
+  const withKey = remember(parts.keys.withKey);
+  const replaced = new Map<Json, Json>();
+  for (const { path, method, isPublic } of operations) {
+    const item = document.object((root.paths as Json)[path])!;
+    const { servers: _ofItem, ...itemWithoutServers } = item;
+    const operation = item[method.toLowerCase()] as Json;
+    const { servers: _own, ...rest } = operation;
+    const needsKey = !(isPublic && hasPublicPlan);
+    const given = operation.security ?? root.security;
+    const needed = needsKey ? withKey(given) : given;
+    const isInherited = operation.security === undefined && isDeepStrictEqual(needed, security);
+    const changed = isInherited ? rest : { ...rest, security: needed };
+    replaced.set(item, itemWithoutServers);
+    replaced.set(operation, { ...changed, ...responsesOf(operation, needsKey, parts.refusals) });
+  }
+  return replaced;
+}
+
+/** The author's responses win. */
+function responsesOf({ responses = {} }: Json, needsKey: boolean, { byStatus }: Refusals): Json {
+  if (!isObject(responses)) return {};
+  const { 429: tooMany, ...others } = byStatus;
+  return { responses: { ...(needsKey ? others : {}), 429: tooMany, ...responses } };
+}
+
+/** Most operations share a list. */
+function remember(withKey: KeySchemes['withKey']): KeySchemes['withKey'] {
+  const known = new Map<unknown, readonly Json[]>();
+  return (security) => {
+    const requirements = known.get(security) ?? withKey(security);
+    known.set(security, requirements);
+    return requirements;
+  };
+}

@@ -1,0 +1,19 @@
+import { isObject, type Json } from '@storegate/openapi';
+
+/** Generators make one identifier of `get-usage` and `getUsage`. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** Returns names that nothing in `taken` has, nor an earlier name. */
+export function createNames(taken: Iterable<string>): (name: string) => string {
+  const known = new Set([...taken].map(plain));
+  return (name) => {
+    let free = name;
+    for (let i = 2; known.has(plain(free)); i++) free = `${name}${i}`;
+    known.add(plain(free));
+    return free;
+  };
+}
+
+/** Generators make types of all kinds of components. */
+export const componentNames = (components: Readonly<Json>): string[] =>
+  Object.values(components).flatMap((section) => (isObject(section) ? Object.keys(section) : []));

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { done, head } from '../../../packages/openapi/test/documents.ts';
+import { checkContract, loadContract } from '../../../src/config/contract/contract.ts';
+import { type Publication, publishedDocuments } from '../../../src/gateway/own/published/document.ts';
+import { folderWith } from '../../config/folder.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any form
+type Json = any;
+
+const SETTINGS: Publication = { hasUsage: true, carriers: null, hasPublicPlan: true };
+const get = (more: object = {}) => ({ get: { responses: done, ...more } });
+
+interface Options extends Partial<Publication> {
+  readonly serverPath?: 'auto' | 'ignore' | 'prefix';
+  readonly onUnsupported?: 'omit' | 'pass';
+}
+
+function publish(document: object, { serverPath, onUnsupported, ...more }: Options = {}): Json {
+  const folder = folderWith({ 'openapi.json': JSON.stringify({ ...head, ...document }) });
+  const { compiled } = checkContract(join(folder, 'openapi.json'), { serverPath, onUnsupported });
+  const { json } = publishedDocuments(compiled, { ...SETTINGS, ...more });
+  return JSON.parse(new TextDecoder().decode(json.bytes));
+}
+
+const urls = ({ servers }: Json): string[] => servers.map(({ url }: Json) => url);
+
+describe('servers of the published document', () => {
+  const paths = { '/a': get() };
+  test.each<[string, readonly string[], Options, readonly string[]]>([
+    ['none', [], {}, ['/']],
+    ['of another origin', ['https://api.example.com/v1/'], {}, ['/v1']],
+    ['of two origins', ['https://a.example/v1', 'http://b.example/v1'], {}, ['/v1']],
+    ['with different paths', ['https://a.example/v1', 'https://a.example/v2'], {}, ['/']],
+    ['with any path', ['/v1', '/', '/v1/x'], { serverPath: 'prefix' }, ['/v1/x', '/v1', '/']],
+    ['with an ignored path', ['/v1'], { serverPath: 'ignore' }, ['/']],
+    ['that would be another host', ['https://a.example//evil.example/x'], { serverPath: 'prefix' }, ['/']],
+    ['with an undefined variable', ['/{x}'], { serverPath: 'prefix' }, ['/%7Bx%7D']],
+  ])('%s', (_what, given, options, published) => {
+    const servers = given.map((url) => ({ url }));
+    expect(urls(publish({ servers, paths }, options))).toEqual(published);
+  });
+
+  test('are not those of paths and operations', () => {
+    const servers = [{ url: 'https://elsewhere.example' }];
+    const item = { servers, ...get({ servers }) };
+    const own = publish({ paths: { '/a': item, '/b': { $ref: '#/x-item' } }, 'x-item': item }, { hasUsage: false });
+    expect(JSON.stringify(own)).not.toContain('elsewhere');
+  });
+});
+
+describe('/usage in the published document', () => {
+  test('is at the root of the gateway, whatever the prefix', () => {
+    expect(publish({ paths: {} }).paths['/usage'].servers).toBeUndefined();
+    const { paths } = publish({ servers: [{ url: '/v1' }], paths: { '/a': get() } });
+    expect(urls(paths['/usage'])).toEqual(['/']);
+  });
+
+  test('takes the place of an operation that it hides, but not of one behind a prefix', () => {
+    const document = { paths: { '/usage': get({ operationId: 'own' }) } };
+    expect(publish(document).paths['/usage'].get.operationId).toBe('getUsage');
+    expect(publish(document, { hasUsage: false }).paths['/usage'].get.operationId).toBe('own');
+    const { paths } = publish({ servers: [{ url: '/v1' }], ...document });
+    expect([paths['/usage'].get.operationId, paths['/usage'].servers]).toEqual(['own', undefined]);
+  });
+});
+
+describe('responses of an operation in the published document', () => {
+  const statuses = (document: object, more?: Options) => Object.keys(publish(document, more).paths['/a'].get.responses);
+
+  test('have 401, 403 and 429, or only 429 if it is public', () => {
+    expect(statuses({ paths: { '/a': get() } })).toEqual(['200', '401', '403', '429']);
+    expect(statuses({ paths: { '/a': get({ security: [] }) } })).toEqual(['200', '429']);
+    const needsKey = { hasPublicPlan: false };
+    expect(statuses({ paths: { '/a': get({ security: [] }) } }, needsKey)).toEqual(['200', '401', '403', '429']);
+  });
+
+  test('are those of the author where there are some', () => {
+    const own = { description: 'Mine.' };
+    const { paths } = publish({ paths: { '/a': get({ responses: { 401: own, 404: own } }) } });
+    expect(paths['/a'].get.responses).toMatchObject({ 401: own, 404: own, 403: { $ref: expect.any(String) } });
+  });
+});
+
+describe('security of the published document', () => {
+  const token = { type: 'http', scheme: 'bearer' };
+  const components = { securitySchemes: { token } };
+  const headerOnly = { carriers: { headers: ['X-Key'], bearer: false } };
+
+  test('asks for the key beside the token of the API, except where an operation is public', () => {
+    const paths = { '/a': get(), '/b': get({ security: [] }), '/c': get({ security: [{}, { token: [] }] }) };
+    const own = publish({ security: [{ token: [] }], paths, components }, headerOnly);
+    expect(own.security).toEqual([{ token: [], gatewayKey: [] }]);
+    expect(own.components.securitySchemes).toMatchObject({ token, gatewayKey: { in: 'header', name: 'X-Key' } });
+    expect(own.paths['/a'].get.security).toBeUndefined();
+    expect(own.paths['/b'].get.security).toEqual([]);
+    expect(own.paths['/c'].get.security).toEqual([{}, { token: [] }]);
+    expect(own.paths['/usage'].get.security).toEqual([{ gatewayKey: [] }]);
+  });
+
+  test('asks for the key everywhere if no plan is public', () => {
+    const own = publish({ security: [], paths: { '/b': get({ security: [] }) } }, { hasPublicPlan: false });
+    expect(own.security).toEqual([{ gatewayKey: [] }, { gatewayBearer: [] }]);
+    expect(own.paths['/b'].get.security).toEqual(own.security);
+  });
+
+  test('asks for the key where a scope is needed, though the document is public', () => {
+    const own = publish({ security: [], paths: { '/a': get({ 'x-required-scopes': ['a'] }), '/b': get() } });
+    expect(own.security).toEqual([]);
+    expect(own.paths['/a'].get.security).toEqual([{ gatewayKey: [] }, { gatewayBearer: [] }]);
+    expect(own.paths['/b'].get.security).toBeUndefined();
+  });
+});
+
+describe('the published document', () => {
+  const CROWDED = {
+    servers: [{ url: 'https://a.example/v1' }],
+    tags: [{ name: 'usage', description: 'Mine.' }],
+    'x-tagGroups': [{ name: 'All', tags: ['usage'] }],
+    paths: {
+      '/a': get({ operationId: 'getUsage', security: [{ gatewayKey: [] }], tags: ['usage'] }),
+      '/b': { $ref: '#/x-item' },
+      '/c': { parameters: [], ...get({ responses: { default: { $ref: '#/components/responses/gatewayforbidden' } } }) },
+    },
+    'x-item': get({ operationId: 'b' }),
+    components: {
+      schemas: { GatewayError: { type: 'string' } },
+      responses: { gatewayforbidden: { description: 'Mine.' }, GatewayUnauthorized: { description: 'Mine.' } },
+      securitySchemes: { gatewayKey: { type: 'apiKey', in: 'query', name: 'key' } },
+    },
+  };
+
+  test.each(['3.0.3', '3.1.0', '3.2.0'])('is valid OpenAPI %s and keeps what its author named alike', (openapi) => {
+    const own = publish({ ...CROWDED, openapi });
+    const file = join(folderWith({ 'openapi.json': JSON.stringify(own) }), 'openapi.json');
+    const { operations, prefixes } = loadContract(file, { responses: 'enforce' });
+    expect(operations.map(({ id }) => id)).toEqual(['getUsage', 'b', 'get /c', 'getUsage2']);
+    expect(prefixes).toEqual(['/v1']);
+    for (const [name, section] of Object.entries(CROWDED.components))
+      expect(own.components[name]).toMatchObject(section);
+    expect(Object.keys(own.components.schemas)).toEqual(['GatewayError', 'GatewayError2']);
+    expect(own.tags.map(({ name }: Json) => name)).toEqual(['usage', 'Usage2']);
+    expect(own['x-tagGroups'].at(-1)).toEqual({ name: 'Gateway', tags: ['Usage2'] });
+    expect(own.paths['/a'].get.security).toEqual([{ gatewayKey: [], gatewayKey2: [] }]);
+  });
+
+  test('omits what is not served, and changes what passes with mistakes', () => {
+    const parameters = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
+    const paths = { '/a': { servers: [{ url: '/x' }], put: { responses: done }, ...get({ parameters }) } };
+    expect(publish({ paths }, { onUnsupported: 'omit' }).paths['/a']).toEqual({
+      put: { responses: expect.objectContaining({ 429: expect.anything() }) },
+    });
+    const passed = publish({ paths }, { onUnsupported: 'pass' }).paths['/a'].get;
+    expect(passed).toMatchObject({ parameters, responses: { 401: expect.anything() } });
+  });
+});

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { done } from '../../../packages/openapi/test/documents.ts';
+import { folderWith } from '../../config/folder.ts';
+import { Stand } from '../../hostile/stand.ts';
+import type { Reader } from '../../support/reader.ts';
+import type { ReferenceStand } from './stand.ts';
+
+const CONTRACT = {
+  openapi: '3.0.3',
+  info: { title: 'Shop', version: '1' },
+  servers: [{ url: 'https://api.example.com/v1' }],
+  paths: {
+    '/x': {
+      servers: [{ url: 'https://far.example' }],
+      get: { operationId: 'a', responses: { ...done, 401: { description: 'Mine.' } } },
+    },
+  },
+};
+
+export function serversTests(stand: ReferenceStand): void {
+  describe('a reader of a contract whose servers are elsewhere', () => {
+    let shop: Stand;
+    let reader: Reader;
+    beforeAll(async () => {
+      const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
+      shop = await Stand.start({ settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n` });
+      stand.complaints.length = 0;
+      reader = await stand.load(shop.gateway);
+      await reader.useKey(shop.secret);
+    });
+    afterAll(() => shop?.stop());
+
+    test('sends requests to this gateway, with the prefix, and sees the command with the key header', async () => {
+      const operation = await reader.openOperation('default', 'a');
+      await reader.tryIt(operation);
+      await reader.send(operation);
+      expect(shop.store.requests.at(-1)).toMatchObject({ line: 'GET /v1/x HTTP/1.1' });
+      const command = await operation.locator('.curl-command').textContent();
+      expect(command).toContain(`${shop.gateway.url}/v1/x`);
+      expect(command).toContain('X-API-Key: YOUR_KEY');
+      expect(stand.complaints).toEqual([]);
+    });
+
+    test('reads the usage of the key at the root of this gateway', async () => {
+      const operation = await reader.openOperation('Usage', 'getUsage');
+      await reader.tryIt(operation);
+      await reader.send(operation);
+      expect(await operation.locator('.live-responses-table').textContent()).toContain('"plan": "free"');
+      expect(await operation.locator('.curl-command').textContent()).toContain(`${shop.gateway.url}/usage`);
+      expect(stand.complaints).toEqual([]);
+    });
+  });
+}

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { accessTests } from './browser/access.ts';
 import { jsonSchemaTests } from './browser/json-schema.ts';
 import { keyboardTests } from './browser/keyboard.ts';
+import { namesTests } from './browser/names.ts';
 import { readingTests } from './browser/reading.ts';
 import { serversTests } from './browser/servers.ts';
 import { ReferenceStand } from './browser/stand.ts';
@@ -19,5 +20,6 @@ describe('the reference in a browser', () => {
   accessTests(stand);
   jsonSchemaTests(stand);
   serversTests(stand);
+  namesTests(stand);
   uploadingTests(stand);
 });

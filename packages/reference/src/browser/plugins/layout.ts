@@ -9,7 +9,9 @@ export const layout: Plugin = {
       const tagged = system.specSelectors.taggedOperations().filter((tag) => sizeOf(tag) > 0);
       const { tags: described, 'x-tagGroups': tagGroups } = contractOf();
       const groups = groupTags(tagged.keySeq().toArray(), tagGroups).map(({ name, tags }) => {
-        const description = described?.find((tag) => tag.name === name)?.description;
+        // A tag of this name that belongs to the group has a place of its own.
+        const heading = tags.includes(name) ? undefined : described?.find((tag) => tag.name === name);
+        const description = heading?.description;
         const selectors = { ...system.specSelectors, taggedOperations: () => only(tags) };
         return h(
           'section',

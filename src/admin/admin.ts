@@ -6,6 +6,7 @@ import express, { type NextFunction, type Request, type Response, Router } from 
 import { listen } from '../common/listen.ts';
 import { HOUR } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
+import { ADMIN_HEADER } from '../keys/operators/headers.ts';
 import type { Observe } from '../observe/events.ts';
 import { OPEN_METRICS, prefersOpenMetrics } from '../observe/exposition.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -69,6 +70,7 @@ export function createAdmin(options: AdminOptions): Admin {
   app.use((request, response, next) => {
     response.set({
       'X-Request-Id': crypto.randomUUID(),
+      [ADMIN_HEADER]: 'admin',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
     });

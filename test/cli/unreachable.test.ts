@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { DETAILS } from '../../src/cli/command.ts';
 import { CommandError, type Connection, failureOf } from '../../src/cli/connect/api.ts';
 import { connectOverHttp } from '../../src/cli/connect/http.ts';
 import { createProgram } from '../../src/cli/run.ts';
+import { ADMIN_HEADER } from '../../src/keys/operators/headers.ts';
 import { type FolderLock, lockFolder } from '../../src/state/embedded/lock.ts';
 import { commandLine, type Result, terminalIn } from '../support/command-line.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -16,6 +17,7 @@ import { temporaryFolders } from '../support/temporary.ts';
 const ALONE = /^(init|serve|store|check|version|completion|help|state\b|webhooks schema)/;
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
+const OF_ADMIN = { [ADMIN_HEADER]: 'admin' };
 
 const folderOf = temporaryFolders();
 let cwd: string;
@@ -37,13 +39,67 @@ test('the examples are those of all commands that call a gateway', () => {
   expect(examples).toEqual(expect.arrayContaining(['status --url http://127.0.0.1:9901', 'bans lift acme']));
 });
 
-test.each(examples)('storegate %s ends with 3 if the gateway is unreachable', async (example) => {
+async function startServer(listener: RequestListener): Promise<{ url: string; close: () => void }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, close: () => void server.close().closeAllConnections() };
+}
+
+async function runAt(url: string, example: string): Promise<Pick<Result, 'code' | 'err'>> {
   const words = example.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ''));
   const args = words.filter((word) => word !== '--url' && !word.startsWith('http:'));
   // A file without keys needs no call.
   writeFileSync(join(cwd, 'keys.csv'), `hash,plan,account\n${'a'.repeat(64)},free,acme\n`);
-  const { code, err } = await commandLine(cwd)([...args, '--url', NOWHERE], { input: 'sg_live_x' });
-  expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining(`Cannot reach the gateway at ${NOWHERE}`) });
+  const { code, err } = await commandLine(cwd)([...args, '--url', url], { input: 'sg_live_x' });
+  return { code, err };
+}
+
+test.each(examples)('storegate %s ends with 3 if the gateway is unreachable', async (example) => {
+  const err = expect.stringContaining(`Cannot reach the gateway at ${NOWHERE}`);
+  expect(await runAt(NOWHERE, example)).toEqual({ code: 3, err });
+});
+
+describe('the URL of another server', () => {
+  let url: string;
+  let answer: RequestListener;
+  let close: () => void;
+  const json = (status: number, body: string): RequestListener => {
+    return (_, response) => void response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+  };
+  const refusal = (status: number) => ({
+    code: 3,
+    err:
+      `${url} is not an admin URL of storegate: it returned ${status} without the header X-Storegate. ` +
+      'Use the address of admin.host and admin.port.\n',
+  });
+
+  beforeAll(async () => {
+    ({ url, close } = await startServer((request, response) => answer(request, response)));
+  });
+  afterAll(() => close());
+
+  test.each(examples)('ends storegate %s with 3', async (example) => {
+    for (const [status, body] of [
+      [200, '{}'],
+      [200, '[]'],
+      [200, 'null'],
+      [404, '{"message":"no"}'],
+    ] as const) {
+      answer = json(status, body);
+      expect(await runAt(url, example)).toEqual(refusal(status));
+    }
+  });
+
+  test.each<[string, number, RequestListener]>([
+    ['redirects', 302, (_, response) => void response.writeHead(302, { Location: '/login' }).end()],
+    ['never ends its response', 200, (_, response) => void response.writeHead(200).write('data: {}\n\n')],
+    ['sends HTML', 502, (_, response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>')],
+  ])('is refused if the server %s', async (_, status, listener) => {
+    answer = listener;
+    expect(await runAt(url, 'bans list')).toEqual(refusal(status));
+    expect(await runAt(url, 'requests --follow')).toEqual(refusal(status));
+  });
 });
 
 describe('a gateway of the data folder that is not reached', () => {
@@ -102,10 +158,7 @@ describe('a gateway that hangs', () => {
     connectOverHttp(url, null, options);
 
   async function serve(listener: RequestListener): Promise<void> {
-    const server = createServer(listener);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    close = () => void server.close().closeAllConnections();
+    ({ url, close } = await startServer(listener));
   }
 
   afterEach(() => close());
@@ -118,8 +171,8 @@ describe('a gateway that hangs', () => {
 
   test.each<[string, RequestListener]>([
     ['before its response', () => {}],
-    ['in the middle of its response', (_, response) => void response.writeHead(200).write('{"bans":')],
-    ['in the middle of a refusal', (_, response) => void response.writeHead(409).write('{"message":')],
+    ['in the middle of its response', (_, response) => void response.writeHead(200, OF_ADMIN).write('{"bans":')],
+    ['in the middle of a refusal', (_, response) => void response.writeHead(409, OF_ADMIN).write('{"message":')],
   ])('%s is unreachable for a call, because of a timeout', async (_, listener) => {
     await serve(listener);
     const message = 'Cannot reach the gateway at URL: timeout.';
@@ -129,15 +182,15 @@ describe('a gateway that hangs', () => {
   test('or closes is lost for a stream', async () => {
     const { signal } = new AbortController();
     const follow = (silence = 60_000) => failure(connect({ silence }).follow('/live', {}, () => {}, signal));
-    await serve((_, response) => void response.writeHead(200).write(': hello\n\n'));
+    await serve((_, response) => void response.writeHead(200, OF_ADMIN).write(': hello\n\n'));
     const silent = { failure: 'lost', message: 'The gateway at URL does not respond.' };
     expect(await follow(50)).toEqual(silent);
     close();
-    await serve((_, response) => void response.writeHead(200).end(': hello\n\n'));
+    await serve((_, response) => void response.writeHead(200, OF_ADMIN).end(': hello\n\n'));
     expect(await follow()).toEqual({ failure: 'lost', message: expect.stringContaining('closed the stream') });
     close();
     await serve((_, response) => {
-      response.writeHead(200).write(': hello\n\n', () => response.destroy());
+      response.writeHead(200, OF_ADMIN).write(': hello\n\n', () => response.destroy());
     });
     expect(await follow()).toEqual({ failure: 'lost', message: 'Lost the connection to the gateway at URL.' });
   });

@@ -1,6 +1,6 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
-import { SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
+import { ADMIN_HEADER, SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
 import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 interface HttpOptions {
@@ -36,20 +36,23 @@ export function connectOverHttp(
     const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
+    const address = `${base}${path}${search && `?${search}`}`;
+    const asked = { method, headers, signal: stop, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    let response: Response;
     try {
-      const address = `${base}${path}${search && `?${search}`}`;
-      const asked = { method, headers, signal: stop, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
-      return await httpsFetch(address, tls, asked);
+      if (tls !== null && base.startsWith('https:')) response = await httpsFetch(address, tls, asked);
+      else response = await fetch(address, { ...asked, redirect: 'manual' });
+      if (response.headers.has(ADMIN_HEADER)) return response;
+      await response.body?.cancel();
     } catch (cause) {
       throw unreachable(base, cause);
     }
+    throw otherServer(base, `it returned ${response.status} without the header ${ADMIN_HEADER}`);
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {
     const { message } = (await bodyOf(response, base)) as { message?: unknown };
-    if (typeof message !== 'string')
-      return new CommandError(`${base} is not an admin URL of storegate.`, { failure: 'shut' });
+    if (typeof message !== 'string') return otherServer(base, `it returned ${response.status} without a message`);
     return new CommandError(message, { failure: failureOf(response.status) });
   }
 
@@ -100,15 +103,17 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
     return Object(await response.json());
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw unreachable(base, cause);
-    throw new CommandError(`${base} is not an admin URL of storegate: the response is not JSON.`, {
-      failure: 'shut',
-      cause,
-    });
+    throw otherServer(base, 'the response is not JSON', cause);
   }
 }
 
 function unreachable(base: string, cause: unknown): CommandError {
   return new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
+}
+
+function otherServer(base: string, reason: string, cause?: unknown): CommandError {
+  const todo = 'Use the address of admin.host and admin.port.';
+  return new CommandError(`${base} is not an admin URL of storegate: ${reason}. ${todo}`, { failure: 'shut', cause });
 }
 
 function lost(message: string, cause?: unknown): CommandError {

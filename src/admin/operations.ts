@@ -10,7 +10,7 @@ import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
-import { requestOperations } from './operations/requests.ts';
+import { codeIn, requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
 import { tokenOperations } from './operations/tokens.ts';
 import { trafficOperations } from './operations/traffic.ts';
@@ -31,7 +31,8 @@ export function createOperations(context: AdminContext, change: Change, live: Li
     ...trafficOperations(context),
     ...requestOperations(context),
     followLive: async ({ query }) => {
-      const { event, key = null, account = null, code = null } = query;
+      const { event, key = null, account = null } = query;
+      const code = codeIn(query);
       const wanted = { now: event !== 'refused', refused: event === 'now' ? null : { key, account, code } };
       return { status: 200, body: null, follow: (listener) => live.follow(wanted, listener) };
     },

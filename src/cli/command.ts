@@ -3,8 +3,10 @@ import { holdsSecret } from '../common/secret-mask.ts';
 import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
+import { readWindows } from '../limits/notation.ts';
 import { type Api, CommandError, type Connection } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
+import { refuseOptions } from './option-errors.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -113,7 +115,16 @@ export function addCommand(terminal: Terminal, parent: Command, spec: CommandSpe
   command
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:${lines}`)
     .addHelpText('after', '\nGlobal options, e.g. --url and --json: storegate --help');
-  if (spec.run) command.action(() => spec.run!(terminal, command.optsWithGlobals(), command.args, command));
+  if (spec.run) {
+    command.action(async () => {
+      try {
+        await spec.run!(terminal, command.optsWithGlobals(), command.args, command);
+      } catch (error) {
+        refuseOptions(command, error);
+        throw error;
+      }
+    });
+  }
   for (const inner of spec.commands ?? []) addCommand(terminal, command, inner);
 }
 
@@ -193,6 +204,13 @@ export function futureTime(text: string): string {
 export function pastTime(text: string): string {
   const span = parseDuration(text);
   return span === null ? time(text) : new Date(Math.max(0, Date.now() - span)).toISOString();
+}
+
+/** Limits such as `60/minute,10/10s:sliding`. */
+export function limits(text: string): string {
+  const windows = readWindows(text);
+  if (typeof windows === 'string') throw new InvalidArgumentError(`It ${windows}.`);
+  return text;
 }
 
 export function wholeNumber(text: string): number {

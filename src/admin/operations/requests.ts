@@ -1,4 +1,6 @@
 import type { Decision, Step } from '@storegate/console';
+import { suggest } from '../../common/suggest.ts';
+import { CATALOGUE } from '../../errors/catalogue.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
   type DecisionView,
@@ -27,13 +29,24 @@ export function requestOperations(context: AdminContext) {
       throw new AdminError('not_found', unknown(id, gathered));
     },
     listRequests: async ({ query }) => {
-      const { key = null, account = null, code = null } = query;
+      const { key = null, account = null } = query;
+      const code = codeIn(query);
       const filter = { key, account, code, limit: limitOf(query) };
       const { answers, silent, apart } = await ask(context.peers(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
       return ok({ requests: newestOf(lists, filter.limit).map(listView), ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
+}
+
+/** A code of the catalogue, or a status for failures without a code. Throws AdminError. */
+export function codeIn({ code }: Readonly<Record<string, string>>): string | null {
+  if (code === undefined) return null;
+  const known = Object.keys(CATALOGUE);
+  if (known.includes(code) || /^5\d\d$/.test(code)) return code;
+  const near = suggest(code, known);
+  const todo = near === null ? `Codes: ${known.join(', ')}, or a status such as 502.` : `Did you mean "${near}"?`;
+  throw new AdminError('invalid_value', `The error code ${JSON.stringify(code)} does not exist. ${todo}`);
 }
 
 function shown(gateway: string, { decision, windows, store, ...rest }: RequestView) {

@@ -1,6 +1,6 @@
 import type { BodyOf } from '@storegate/console';
 import type { Option } from 'commander';
-import { durationOf, futureTime, option, pair, repeated } from '../command.ts';
+import { durationOf, futureTime, limits, option, pair, repeated } from '../command.ts';
 
 export interface KeyOptions {
   readonly plan?: string;
@@ -19,7 +19,7 @@ export interface KeyOptions {
 
 export const KEY_OPTIONS: readonly Option[] = [
   option('--label <text>', 'purpose of the key'),
-  option('--limits <limits>', 'limits in place of those of the plan, e.g. 600/minute,100000/day'),
+  option('--limits <limits>', 'limits in place of those of the plan, e.g. 600/minute,100000/day', limits),
   option('--expires <time>', 'expiry time, e.g. 2030-01-31T00:00:00Z', futureTime),
   option('--expires-in <time>', 'time until expiry, e.g. 90d; default: never', durationOf('expiresIn')),
   option('--address <block>', 'allowed client address or block; repeatable; default: any', repeated),

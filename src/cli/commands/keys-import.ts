@@ -1,5 +1,6 @@
 import type { Key } from '@storegate/console';
 import { plural } from '@storegate/console/words';
+import { InvalidArgumentError } from 'commander';
 import { command, type Options, option, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
@@ -21,7 +22,7 @@ const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address'
 
 export const importCommand = command('import', 'import keys of another system: one by its SHA-256, or a file', {
   options: [
-    option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url'),
+    option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url', hashText),
     option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(OF_ONE_KEY),
     option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
     option('--dry-run', 'check the file without changes'),
@@ -89,4 +90,9 @@ function badRows({ problems, moreProblems }: Tally): string {
 function refusal({ bad }: Tally, { dryRun, skipBad }: ImportOptions): string {
   const keys = `${plural(bad, 'key')} cannot be imported`;
   return dryRun || skipBad ? `${keys}.` : `${keys}, so none was. To import the others, use --skip-bad.`;
+}
+
+function hashText(text: string): string {
+  if (/^([0-9A-Fa-f]{64}|[\w-]{43})$/.test(text)) return text;
+  throw new InvalidArgumentError('Use the SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url.');
 }

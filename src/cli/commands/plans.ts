@@ -9,7 +9,7 @@ import {
   unitsInWords,
 } from '@storegate/console/words';
 import { InvalidArgumentError } from 'commander';
-import { call, command, option, repeated, segment, wholeNumber } from '../command.ts';
+import { call, command, limits, option, repeated, segment, wholeNumber } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
 
@@ -28,7 +28,7 @@ interface Changes {
 type Listed = Omit<Plan, 'count'> & { readonly count: string };
 
 const CHANGES = [
-  option('--limits <limits>', 'e.g. 60/minute,1000/day; windows not named stay'),
+  option('--limits <limits>', 'e.g. 60/minute,1000/day; windows not named stay', limits),
   option('--drop <window>', 'remove a window, e.g. day; repeatable', repeated),
   option('--custom', 'no limits: each key or account has its own'),
   option('--count <subject>', 'count per key or per account').choices(['key', 'account']),
@@ -109,16 +109,16 @@ function showLastDay(day: LastDay, page: Page): string {
 
 /** Throws CommandError without a change, and for limits of a plan without limits. */
 function bodyOf(changes: Changes): BodyOf<'setPlan'> {
-  const { limits, custom, drop, count, concurrency, weight } = changes;
+  const { limits: windows, custom, drop, count, concurrency, weight } = changes;
   const body = {
-    limits: custom ? null : limits,
+    limits: custom ? null : windows,
     drop,
     count,
     concurrency,
     weight,
     addresses: addressesOf(changes),
   };
-  const isContradiction = custom && (limits !== undefined || drop !== undefined);
+  const isContradiction = custom && (windows !== undefined || drop !== undefined);
   if (isContradiction || Object.values(body).every((value) => value === undefined))
     throw new CommandError('Use either --limits or --custom; --drop removes a window.', { failure: 'usage' });
   return body;

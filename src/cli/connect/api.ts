@@ -49,13 +49,28 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
  */
 export type CallFailure = 'usage' | 'shut' | 'lost' | 'failed';
 
+/** A field of a call, in the words of the admin API. */
+export interface FieldFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+interface Details {
+  readonly failure?: CallFailure;
+  readonly faults?: readonly FieldFault[] | null;
+  readonly cause?: unknown;
+}
+
 /** The message says why and what to do. */
 export class CommandError extends ExpectedError {
   readonly failure: CallFailure;
+  /** Invalid fields of the call, for errors that name the options. */
+  readonly faults: readonly FieldFault[];
 
-  constructor(message: string, { failure = 'failed', cause }: { failure?: CallFailure; cause?: unknown } = {}) {
+  constructor(message: string, { failure = 'failed', faults, cause }: Details = {}) {
     super(message, { cause });
     this.failure = failure;
+    this.faults = faults ?? [];
   }
 }
 

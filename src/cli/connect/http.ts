@@ -1,7 +1,7 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { ADMIN_HEADER, SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
-import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CommandError, type Connection, type FieldFault, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 interface HttpOptions {
   /** The shell user, valid only with the token of the data folder. */
@@ -51,9 +51,9 @@ export function connectOverHttp(
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {
-    const { message } = (await bodyOf(response, base)) as { message?: unknown };
+    const { message, details } = (await bodyOf(response, base)) as { message?: unknown; details?: unknown };
     if (typeof message !== 'string') return otherServer(base, `it returned ${response.status} without a message`);
-    return new CommandError(message, { failure: failureOf(response.status) });
+    return new CommandError(message, { failure: failureOf(response.status), faults: faultsIn(details) });
   }
 
   /** Ends when `stop` aborts. */
@@ -105,6 +105,13 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
     if (!(cause instanceof SyntaxError)) throw unreachable(base, cause);
     throw otherServer(base, 'the response is not JSON', cause);
   }
+}
+
+function faultsIn(details: unknown): FieldFault[] {
+  if (!Array.isArray(details)) return [];
+  return details
+    .map((entry): Partial<Record<keyof FieldFault, unknown>> => Object(entry))
+    .filter((entry): entry is FieldFault => typeof entry.pointer === 'string' && typeof entry.message === 'string');
 }
 
 function unreachable(base: string, cause: unknown): CommandError {

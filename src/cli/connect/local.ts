@@ -70,7 +70,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       if (!(error instanceof AdminError)) throw error;
       const isRunning = error.code === 'gateway_running';
       const failure = isRunning ? 'shut' : failureOf(error.status);
-      const refused = new CommandError(error.message, { failure, cause: error });
+      const refused = new CommandError(error.message, { failure, faults: error.details, cause: error });
       if (!isRunning) throw refused;
       return await askRunning(config, { operator, tls, refused }, there);
     }

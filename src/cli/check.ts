@@ -43,7 +43,8 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
-  (await redisNotes(config)).forEach(note);
+  const redis = await checkRedis(config);
+  redis?.notes.forEach(note);
   await print(
     terminal,
     options,
@@ -54,13 +55,15 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
       notEnforced: unsupported.length,
       ...scopesIn(contract),
       limits: contract.windows.map(formatLimit),
+      redis: redis?.status ?? null,
     },
     {
-      text({ plans, openapi, operations, notEnforced, needScopes, scopes, limits }, page) {
+      text({ plans, openapi, operations, notEnforced, needScopes, scopes, limits, redis }, page) {
         const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
         const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
         return page.notes(
           `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
+          ...(redis === 'unreachable' ? ['Not checked: Redis. It is unreachable.'] : []),
           ...(needScopes === 0
             ? []
             : [`${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`]),
@@ -155,18 +158,29 @@ function workerNotes({ workers, plans: { plans, concurrencies = new Map() } }: C
   );
 }
 
-/** An outage of Redis is not a mistake in the files. */
-async function redisNotes(config: Config): Promise<string[]> {
-  if (config.redis === null) return [];
+interface RedisCheck {
+  readonly status: 'usable' | 'unreachable';
+  readonly notes: readonly string[];
+}
+
+/** As at a start: an unreachable Redis is not a mistake. Throws RedisError for every other fault, such as a password. */
+async function checkRedis(config: Config): Promise<RedisCheck | null> {
+  if (config.redis === null) return null;
   const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
     const { warningsAbout } = await import('../state/redis/command-checks.ts');
     const warnings = await warningsAbout(config.redis);
     const unmigratedKeys = hasKeys ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys)) : null;
-    return unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
+    const notes = unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
+    return { status: 'usable', notes };
   } catch (error) {
-    if (!(error instanceof RedisError || error instanceof Outage)) throw error;
+    const isUnreachable = error instanceof Outage || (error instanceof RedisError && error.isUnreachable);
+    if (!isUnreachable) throw error;
     const reason = error instanceof Outage ? 'Redis does not respond' : error.message;
-    return [hasKeys ? `${config.data} has keys that may be missing in Redis: ${reason}` : reason];
+    const keys = hasKeys ? `${config.data} has keys that may be missing in Redis: ` : '';
+    return {
+      status: 'unreachable',
+      notes: [`${keys}${reason}; a start needs Redis, or the key cache of an earlier run`],
+    };
   }
 }

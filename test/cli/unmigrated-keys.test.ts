@@ -89,16 +89,28 @@ test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(err).not.toContain(PASSWORD);
 });
 
-test('check notes what Redis lacks, and why it cannot be checked', async () => {
+test('check notes what Redis lacks, and that it is unreachable, and fails if Redis refuses the gateway', async () => {
   const ready = jest.spyOn(console, 'warn').mockReturnValue();
-  const notesFor = async (url: string) => {
-    const { code, err } = await commandLine(folder.path)(['check'], { env: { ...env(), REDIS_URL: url } });
-    expect(code).toBe(0);
-    return err;
-  };
-  expect(await notesFor(await recommendedUser(redis))).toBe('');
-  expect(await notesFor(await recommendedUser(redis, '-info'))).toMatch(/^note: Redis does not report .* \+info\n$/);
-  expect(await notesFor(await recommendedUser(redis, '-evalsha'))).toMatch(/^note: the Redis user lacks a permission/);
-  expect(await notesFor('redis://127.0.0.1:1')).toMatch(/^note: cannot use Redis at 127\.0\.0\.1:1/);
+  const check = (url: string, ...args: string[]) =>
+    commandLine(folder.path)(['check', ...args], { env: { ...env(), REDIS_URL: url } });
+  expect(await check(await recommendedUser(redis))).toMatchObject({ code: 0, err: '' });
+  const withoutInfo = await check(await recommendedUser(redis, '-info'), '--json');
+  expect(withoutInfo).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/^note: Redis does not report .* \+info\n$/),
+  });
+  expect(JSON.parse(withoutInfo.out)).toMatchObject({ redis: 'usable' });
+  const withoutRight = await check(await recommendedUser(redis, '-evalsha'));
+  expect(withoutRight).toMatchObject({ code: 1, out: '', err: expect.stringContaining('lacks a permission') });
+  const wrongPassword = await check(`redis://:wrong@127.0.0.1:${redis.port}`);
+  expect(wrongPassword).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('refuses the user or password'),
+  });
+  const unreachable = await check('redis://127.0.0.1:1');
+  expect(unreachable.code).toBe(0);
+  expect(unreachable.err).toMatch(/^note: cannot use Redis at 127\.0\.0\.1:1.*; a start needs Redis, or the key cache/);
+  expect(unreachable.out).toContain('Not checked: Redis. It is unreachable.');
   ready.mockRestore();
 });

@@ -23,8 +23,9 @@ export const serveCommand = command('serve', 'run the gateway, and a demo store 
   run: lazily(async () => (await import('../serve.ts')).serve),
 });
 
-export const checkCommand = command('check', 'check settings, plans and contract', {
-  details: 'Exit code 1: the files have mistakes. Each is printed with file, line and column.',
+export const checkCommand = command('check', 'check settings, plans, contract and Redis', {
+  details:
+    'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis cannot be used, e.g. it refuses the password. If Redis is unreachable, a note says so.',
   examples: ['check && systemctl reload storegate'],
   run: lazily(async () => (await import('../check.ts')).check),
 });

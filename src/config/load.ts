@@ -47,9 +47,11 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const environment = readEnvironment(env, cwd);
   const own = resolve(cwd, 'gateway.yaml');
   const gateway = resolve(cwd, environment.file ?? (existsSync(own) ? own : shipped.gateway));
-  const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
+  const file = readYamlFile(gateway, cwd, environment.file === null ? null : 'STOREGATE_CONFIG');
+  const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);
-  const { plans, problems: planProblems } = readPlans(resolve(cwd, settingValue<string>(settings, 'plans.file')), cwd);
+  const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
+  const { plans, problems: planProblems } = readPlans(plansFile, cwd, writtenAs(settings, 'plans.file'));
 
   const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];
   if (all.length > 0 || plans === null) throw new ConfigError(all);
@@ -58,6 +60,12 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   );
   remember(config, lists.settings);
   return config;
+}
+
+/** The variable with the value of a setting, or the setting. */
+function writtenAs(settings: Settings, setting: string): string {
+  const origin = settings.get(setting)?.origin;
+  return origin?.kind === 'environment' ? origin.name : setting;
 }
 
 /** Omits an invalid value, so that the rest can be checked; the settings are only usable without any problem. */

@@ -45,9 +45,13 @@ export function loadPlans(file: string, cwd = process.cwd()): Plans {
   return plans;
 }
 
-/** `plans` is `null` if there are problems. */
-export function readPlans(file: string, cwd: string): { plans: Plans | null; problems: readonly Problem[] } {
-  const read = readYamlFile(file, cwd);
+/** `plans` is `null` if there are problems. `namedBy` as in `readYamlFile`. */
+export function readPlans(
+  file: string,
+  cwd: string,
+  namedBy: string | null = null,
+): { plans: Plans | null; problems: readonly Problem[] } {
+  const read = readYamlFile(file, cwd, namedBy);
   const { value, problems: unreadable } = read;
   if (value === undefined) return { plans: null, problems: unreadable };
 

@@ -1,6 +1,8 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { ContractError } from '@storegate/openapi';
+import { loadContract } from '../../src/config/contract/contract.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadPlans } from '../../src/config/plans.ts';
 import { folderWith } from './folder.ts';
@@ -9,13 +11,25 @@ import { mistakesOf } from './mistakes.ts';
 const plans = 'plans:\n  free: { custom: true }\n';
 
 describe('a file that cannot be read', () => {
-  test('is reported as missing, by its path relative to the working folder', () => {
+  test('is reported as missing, by its path relative to the working folder and the variable that names it', () => {
     const cwd = folderWith();
     const env = { STOREGATE_CONFIG: 'conf/gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
-      'conf/gateway.yaml: does not exist',
-      'plans.yaml: does not exist',
+      'conf/gateway.yaml: does not exist; correct STOREGATE_CONFIG',
+      'plans.yaml: does not exist; correct STOREGATE_PLANS',
     ]);
+  });
+
+  test('is reported with the setting that names it', () => {
+    const cwd = folderWith({ 'gateway.yaml': 'plans: { file: gone.yaml }\n' });
+    expect(mistakesOf(() => loadConfig({ env: {}, cwd }))).toEqual(['gone.yaml: does not exist; correct plans.file']);
+  });
+
+  test('is reported with contract.file if it is the contract', () => {
+    const file = join(folderWith(), 'openapi.yaml');
+    expect(() => loadContract(file)).toThrow(
+      new ContractError([{ file, place: '', message: 'does not exist; correct contract.file' }]),
+    );
   });
 
   test('is reported by its absolute path if it is outside the working folder', () => {
@@ -63,7 +77,7 @@ describe('a file that cannot be read', () => {
     const cwd = folderWith({ 'plans.yaml': 'plans: {}\n' });
     const env = { STOREGATE_CONFIG: 'gone.yaml', STOREGATE_PLANS: 'plans.yaml', STOREGATE_ADMIN_HOST: '0.0.0.0' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
-      'gone.yaml: does not exist',
+      'gone.yaml: does not exist; correct STOREGATE_CONFIG',
       'plans.yaml:1:8 plans: must have at least 1 entry',
     ]);
   });

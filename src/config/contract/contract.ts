@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import * as openapi from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import { UNCHECKED_BODY } from './field-names.ts';
 import { type ContractFields, GATEWAY_FIELDS, type OperationFields } from './fields.ts';
-import { NO_CONTRACT } from './place.ts';
+import { isFile, NO_CONTRACT } from './place.ts';
 
 export type Contract = openapi.Contract<OperationFields, ContractFields>;
 export type ReadContract = openapi.ReadContract<OperationFields, ContractFields>;
@@ -25,6 +26,8 @@ export function loadContract(file: string, reading: openapi.ContractOptions = {}
 
 /** Throws ContractError with every mistake. */
 export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
+  if (isFile(file) && reading.text === undefined && !existsSync(file))
+    throw new openapi.ContractError([{ file, place: '', message: 'does not exist; correct contract.file' }]);
   return openapi.checkContract(file, {
     ...openapi.readingOptionsOf(reading),
     text: file === NO_CONTRACT ? EMPTY : reading.text,

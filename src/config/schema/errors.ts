@@ -87,8 +87,12 @@ function isSection({ type, errorMessage }: Schema): boolean {
   return errorMessage === undefined && [type ?? []].flat().some((name) => name === 'object' || name === 'array');
 }
 
+/** Sections whose former name resembles the name too little for a suggestion. */
+const RENAMED: ReadonlyMap<string, string> = new Map([['door', 'http']]);
+
 function unknownKey(key: string, { properties = {} }: Schema): string {
   const known = Object.keys(properties);
-  const near = suggest(key, known);
+  const renamed = RENAMED.get(key) ?? '';
+  const near = known.includes(renamed) ? renamed : suggest(key, known);
   return near === null ? `is unknown; known here: ${known.join(', ')}` : `is unknown; did you mean ${near}?`;
 }

@@ -20,8 +20,8 @@ const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
 /** As last read, by name: parsing is most of a reload's blocking work, and usually one file of several has changed. */
 const lastRead = new Map<string, { readonly text: string; readonly file: YamlFile }>();
 
-/** At most 1 MiB. Never throws for the contents; mistakes are in `problems`. */
-export function readYamlFile(file: string, cwd: string): YamlFile {
+/** At most 1 MiB. Never throws; mistakes are in `problems`. `namedBy`: the setting or variable with the path. */
+export function readYamlFile(file: string, cwd: string, namedBy: string | null = null): YamlFile {
   const name = nameOfFile(file, cwd);
   try {
     const text = readTextFile(file);
@@ -32,7 +32,8 @@ export function readYamlFile(file: string, cwd: string): YamlFile {
     return read;
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    return unusable(name, [problemOf(name, error.message)]);
+    const todo = namedBy === null ? '' : `; correct ${namedBy}`;
+    return unusable(name, [problemOf(name, `${error.message}${todo}`)]);
   }
 }
 

@@ -15,9 +15,8 @@ export function notFound({ call }: Exchange, path: string, similar: string | nul
 
 export function methodNotAllowed({ call }: Exchange, path: string, allow: readonly string[]): Refusal {
   const allowed = allow.join(', ');
-  const hint = allow.length === 0 ? `See ${CONTRACT_JSON_PATH}.` : `Allowed: ${allowed}.`;
   return new Refusal('method_not_allowed', {
-    message: `${call.method} is not allowed for ${shown(path)}. ${hint}`,
+    message: `${call.method} is not allowed for ${shown(path)}. Allowed: ${allowed}.`,
     echoes: true,
     headers: ['Allow', allowed],
   });

@@ -91,6 +91,8 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
       const route = byOperation.get(match.operation)!;
       return { kind: 'route', route, parameters: match.parameters };
     }
+    // A mount does not take the path of an operation that the contract omits.
+    if (match.allow?.length === 0) return NOT_FOUND;
     if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
     const mounted = ofMounts.find(([mount]) => isInMount(mount, path));
     return mounted ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS } : NOT_FOUND;

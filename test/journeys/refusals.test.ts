@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY } from '../support/limits.ts';
 import { plainRequest } from '../support/plain-request.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const folderOf = temporaryFolders();
 
 let gateway: TestGateway;
 let secret: string;
@@ -127,6 +132,46 @@ describe('the other refusals', () => {
     const response = await gateway.client.patch('/pets').set('X-API-Key', secret);
     isTheError(response, 405, 'method_not_allowed');
     expect(response.headers.allow!.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
+  });
+
+  test('405 for TRACE names the methods that the gateway forwards', async () => {
+    const response = await plainRequest(gateway.url, {
+      method: 'TRACE',
+      path: '/pets',
+      headers: { 'X-API-Key': secret },
+    });
+    isTheError(response, 405, 'method_not_allowed');
+    expect(response.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+  });
+
+  test('404 for a path whose only operation is omitted, also under a mount', async () => {
+    const contract = `openapi: 3.1.0
+info: { title: t, version: '1' }
+paths:
+  /files/empty:
+    get:
+      operationId: omitted
+      parameters: [{ name: q, in: query, schema: { $ref: '#/components/schemas/Missing' } }]
+      responses: { '200': { description: d } }
+  /pets: { get: { operationId: listPets, responses: { '200': { description: d } } } }
+`;
+    const file = join(folderOf(), 'openapi.yaml');
+    writeFileSync(file, contract);
+    const other = await TestGateway.start({
+      settings: "contract: { onUnsupported: omit }\nmounts: [{ path: /files, target: 'http://127.0.0.1:9' }]",
+      env: { STOREGATE_CONTRACT: file },
+    });
+    const { secret } = await other.key();
+    const get = (path: string) => other.client.get(path).set('X-API-Key', secret);
+    const answers = [await get('/files/empty'), await get('/files/other')].map(({ status, body }) => [
+      status,
+      body.code,
+    ]);
+    await other.stop();
+    expect(answers).toEqual([
+      [404, 'not_found'],
+      [502, 'upstream_unavailable'],
+    ]);
   });
 
   test('413 for a large body, declared or not', async () => {

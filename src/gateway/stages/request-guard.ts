@@ -100,7 +100,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
     if (REFUSED_METHODS.has(call.method)) {
       throw new Refusal('method_not_allowed', {
         message: `${call.method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,
-        headers: ['Allow', ''],
+        headers: ['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
         close: true,
       });
     }

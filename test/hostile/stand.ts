@@ -99,8 +99,13 @@ export class Stand {
   }
 }
 
+const ADVICE = /\. (Send|Remove|Correct|Percent-encode|Encode|Use) .+\.$/;
+
 export function isAnError({ status, headers, body }: WireAnswer): void {
-  expect(JSON.parse(body)).toMatchObject({ status, code: expect.any(String), message: expect.any(String) });
+  const { code, message, ...error } = JSON.parse(body);
+  expect({ ...error, code }).toMatchObject({ status, code: expect.any(String) });
+  // Two sentences: what is wrong, and what to do.
+  expect(message).toMatch(code === 'malformed_request' ? ADVICE : /./);
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),

@@ -121,7 +121,7 @@ describe('a gateway with a certificate', () => {
     const wire = await Wire.open(gateway.url);
     const answer = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
-    expect(answer.body).toContain('This port speaks TLS');
+    expect(answer.body).toContain('This port uses TLS');
     expect(await wire.ended()).toBe('');
     expect(await metrics()).toContain('storegate_tls_handshake_failures_total{reason="plaintext"} 1');
   });

@@ -69,7 +69,7 @@ export class Chunks {
     const text = this.#text;
     if (text === null) return next;
     const line = text.endsWith('\r\n') ? CHUNK_LINE.exec(text.slice(0, -2)) : null;
-    if (line === null) throw malformed('The size of a chunk is not valid.');
+    if (line === null) throw malformed('The size of a chunk is not valid. Send up to 13 hexadecimal digits.');
     this.#extensions += line[2]!.length;
     if (this.#extensions > MOST_EXTENSIONS) throw tooLarge('size');
     this.#left = Number.parseInt(line[1]!, 16);
@@ -96,7 +96,8 @@ export class Chunks {
 
   #lineEnd(bytes: Buffer, at: number): number {
     const isCr = this.#place === 'cr';
-    if (bytes[at] !== (isCr ? CR : LF)) throw malformed('The data of a chunk is longer than its size.');
+    if (bytes[at] !== (isCr ? CR : LF))
+      throw malformed('The data of a chunk is longer than its size. Send the size in bytes, and CR LF after the data.');
     this.#place = isCr ? 'lf' : 'size';
     return at + 1;
   }
@@ -105,7 +106,7 @@ export class Chunks {
     const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
     const text = this.#text;
     if (text === null) return next;
-    if (!text.endsWith('\r\n')) throw malformed('A trailer does not end in CR LF.');
+    if (!text.endsWith('\r\n')) throw malformed('A trailer does not end in CR LF. End each line with CR LF.');
     this.#trailers += text;
     if (text.length > 2) return next;
     checkTrailers(this.#trailers);

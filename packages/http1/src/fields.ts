@@ -75,7 +75,7 @@ export function checkTrailers(section: string): void {
   const { list } = readFields(section);
   for (let i = 0; i < list.length; i += 2) {
     if (NOT_IN_TRAILERS.has(list[i]!.toLowerCase()))
-      throw malformed('A trailer has a name that only a header may have.');
+      throw malformed('A trailer has a name that only a header may have. Send it as a header.');
   }
 }
 

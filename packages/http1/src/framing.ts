@@ -13,8 +13,8 @@ const LENGTH = /^\d{1,18}$/;
  */
 export function framingOfRequest({ lengths, codings }: Fields, minor: number): number | 'chunked' {
   if (codings.length > 0) {
-    if (lengths.length > 0) throw malformed('Content-Length and Transfer-Encoding stand side by side.');
-    if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding.');
+    if (lengths.length > 0) throw malformed('The message has Content-Length and Transfer-Encoding. Send one of them.');
+    if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding. Send Content-Length, or HTTP/1.1.');
     checkCodings(codings);
     return 'chunked';
   }
@@ -27,7 +27,7 @@ export function framingOfResponse(fields: Fields, minor: number, method: string,
   const known = lengths.length > 0 || codings.length > 0;
   // Checked although unused: a server with invalid framing must not keep its connection.
   const framing = known ? framingOfRequest(fields, minor) : 'until_close';
-  if (status < 200 && known && framing !== 0) throw malformed('An interim answer claims to have a body.');
+  if (status < 200 && known && framing !== 0) throw malformed('An interim response has a body. Send none.');
   return method === 'HEAD' || status < 200 || status === 204 || status === 304 ? 0 : framing;
 }
 
@@ -37,16 +37,17 @@ export function claimsBodyOf204({ lengths, codings }: Fields, status: number): b
 }
 
 function lengthIn(lengths: readonly string[]): number {
-  if (lengths.length > 1) throw malformed('Content-Length is there more than once.');
-  if (!LENGTH.test(lengths[0]!)) throw malformed('Content-Length is not one whole number.');
+  if (lengths.length > 1) throw malformed('Content-Length is repeated. Send it once.');
+  if (!LENGTH.test(lengths[0]!))
+    throw malformed('Content-Length is not a whole number. Send the number of bytes in the body.');
   return Number(lengths[0]);
 }
 
 function checkCodings(codings: readonly string[]): void {
-  if (codings.length > 1) throw malformed('Transfer-Encoding is there more than once.');
+  if (codings.length > 1) throw malformed('Transfer-Encoding is repeated. Send "chunked" once.');
   const coding = codings[0]!.toLowerCase();
   if (coding === 'chunked') return;
   const isList = !coding.includes('\t') && listed(coding).every((one) => IS_TOKEN.test(one));
-  if (!isList) throw malformed('The Transfer-Encoding is not valid.');
-  throw new WireError('coding', 'Transfer-Encoding must be "chunked", once.');
+  if (!isList) throw malformed('Transfer-Encoding is not valid. Send "chunked" once.');
+  throw new WireError('coding', 'The transfer coding is not supported. Send "chunked" once.');
 }

@@ -35,14 +35,20 @@ export function mayBecomeHead(text: string, fromStart: boolean): boolean {
 
 /** Describes the fault without quoting the section. */
 export function faultInFields(section: string): WireError {
-  if (FORBIDDEN.test(section)) return malformed('A header line has a control character, or an end other than CR LF.');
+  if (FORBIDDEN.test(section))
+    return malformed(
+      'A header line has a control character, or an end other than CR LF. Remove the character, or end lines with CR LF.',
+    );
   for (const line of section.split('\r\n')) {
-    if (line.startsWith(' ') || line.startsWith('\t')) return malformed('A header line is folded.');
+    if (line.startsWith(' ') || line.startsWith('\t'))
+      return malformed('A header line is folded. Send each header in one line.');
     const colon = line.indexOf(':');
-    if (line !== '' && colon < 0) return malformed('A header line has no colon.');
+    if (line !== '' && colon < 0) return malformed('A header line has no colon. Send a name, a colon and a value.');
     if (line !== '' && !IS_TOKEN.test(line.slice(0, colon))) {
-      return malformed('The name of a header is empty or has a character that names cannot have.');
+      return malformed(
+        'The name of a header is empty, or has a character that names cannot have, such as a space. Correct the name.',
+      );
     }
   }
-  return malformed('The header section is not well-formed.');
+  return malformed('The header section is not valid. Send lines of a name, a colon and a value.');
 }

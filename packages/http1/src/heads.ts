@@ -56,7 +56,9 @@ export class RequestHeads {
     const lineEnd = text.indexOf('\r\n');
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
     if (line === null)
-      throw malformed('The request line is not a method, a target and a version, with one space between.');
+      throw malformed(
+        'The request line is not valid. Send a method, a target and a version, with one space between them.',
+      );
     const [, method, target, major, digit] = line as unknown as [string, string, string, string, string];
     // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#last.read(text.slice(lineEnd + 2));
@@ -98,8 +100,9 @@ function isPersistent({ close, keepAlive }: Fields, minor: 0 | 1): boolean {
 /** RFC 9112 section 3.2: exactly one valid Host, optional in HTTP/1.0. */
 function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
   if (hosts.length === 0 && minor === 0) return undefined;
-  if (hosts.length !== 1) throw malformed('The request must have exactly one Host header.');
-  if (!AUTHORITY.test(hosts[0]!)) throw malformed('The Host header is not a host name with an optional port.');
+  if (hosts.length !== 1) throw malformed('The request has no Host header, or several. Send one.');
+  if (!AUTHORITY.test(hosts[0]!))
+    throw malformed('The Host header is not valid. Send a host name and, if it is not the default, a port.');
   return hosts[0]!;
 }
 
@@ -111,10 +114,12 @@ function checkTarget(method: string, target: string, host: string | undefined): 
   if (target === '*' && method === 'OPTIONS') return;
   const authority = ABSOLUTE.exec(target)?.[1];
   if (authority === undefined || !AUTHORITY.test(authority)) {
-    throw malformed('The request target must be a path that starts with "/".');
+    throw malformed('The request target is not a path. Send a path that starts with "/".');
   }
   if (host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
-    throw malformed('The request target names another host than the Host header.');
+    throw malformed(
+      'The request target names another host than the Host header. Send the same host, or only the path.',
+    );
   }
 }
 

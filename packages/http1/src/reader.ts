@@ -154,7 +154,9 @@ export class MessageReader<H extends Head> {
     const found = text.indexOf(HEAD_END);
     if (found < 0) {
       if (!mayBecomeHead(text, overlap === 0))
-        throw malformed('The head has a control character, or a line end other than CR LF.');
+        throw malformed(
+          'The head has a control character, or a line end other than CR LF. Remove the character, or end lines with CR LF.',
+        );
       if (begun.size >= mostHeadBytes) throw tooLarge(whole);
       return Math.min(bytes.length, at + room);
     }

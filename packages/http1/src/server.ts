@@ -102,7 +102,9 @@ export class Server {
       },
       misplaced: (accepted, arrival) => {
         openings?.unsecured(accepted, 'plaintext');
-        this.#takePlain(accepted, arrival).refuse(malformed('This port speaks TLS: the URL begins with https.'));
+        this.#takePlain(accepted, arrival).refuse(
+          malformed('This port uses TLS. Use a URL that begins with https://.'),
+        );
       },
       unannounced: (accepted, why) => openings?.unannounced(accepted, why),
       unsecured: (accepted, why) => {

@@ -35,7 +35,8 @@ export function parseTarget(url: string, rules = STRICT): RequestTarget {
   const mark = raw.indexOf('?');
   const path = mark < 0 ? raw : raw.slice(0, mark);
   const query = mark < 0 ? '' : raw.slice(mark + 1);
-  if (!QUERY_CHARACTERS.test(query)) throw malformed('The query has a character that must be percent-encoded.');
+  if (!QUERY_CHARACTERS.test(query))
+    throw malformed('The query has a character that URLs cannot contain. Percent-encode it.');
   return { raw, path: PLAIN_PATH.test(path) ? path : canonicalPath(path, rules), query };
 }
 
@@ -56,34 +57,39 @@ export function afterSegments(raw: string, count: number): string {
 
 function withoutAuthority(url: string): string {
   const match = /^https?:\/\/[^/?#]+/i.exec(url);
-  if (!match) throw malformed('The request target must be a path that starts with "/".');
+  if (!match) throw malformed('The request target is not a path. Send a path that starts with "/".');
   const rest = url.slice(match[0].length);
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function canonicalPath(path: string, rules: PathRules): string {
-  if (!PATH_CHARACTERS.test(path)) throw malformed('The path has a character that must be percent-encoded.');
-  if (path.includes('//')) throw malformed('The path has an empty segment ("//").');
+  if (!PATH_CHARACTERS.test(path))
+    throw malformed('The path has a character that URLs cannot contain. Percent-encode it.');
+  if (path.includes('//')) throw malformed('The path has an empty segment ("//"). Send a single "/".');
   const canonical = path.replace(/%(..?)?/g, normaliseTriplet);
   checkUtf8(canonical);
-  if (DOT_SEGMENT.test(canonical)) throw malformed('The path has a dot segment ("." or "..").');
+  if (DOT_SEGMENT.test(canonical))
+    throw malformed('The path has a dot segment ("." or ".."). Send the path without it.');
   if (rules.encodedSlash === 'refuse' && canonical.includes('%2F')) {
     throw malformed(ambiguous('an encoded "/" (%2F)', 'encodedSlash'));
   }
   if (rules.semicolon === 'refuse' && /;|%3B/.test(canonical)) {
     throw malformed(ambiguous('a ";" (also as %3B)', 'semicolon'));
   }
-  if (ONLY_PARAMETERS.test(canonical)) throw malformed('The path has a segment that begins with ";".');
+  if (ONLY_PARAMETERS.test(canonical))
+    throw malformed('The path has a segment that begins with ";". Remove the ";", or put text before it.');
   return canonical;
 }
 
 /** RFC 3986 section 6.2.2. Refuses what could end a path, or is a slash to some servers. */
 function normaliseTriplet(triplet: string): string {
-  if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw malformed('The path has an incomplete percent-encoding.');
+  if (!/^%[0-9A-Fa-f]{2}$/.test(triplet))
+    throw malformed('The path has an incomplete percent-encoding. Send "%" as %25, or with two hexadecimal digits.');
   const byte = Number.parseInt(triplet.slice(1), 16);
-  if (byte < 0x20 || byte === 0x7f) throw malformed('The path has an encoded control character.');
+  if (byte < 0x20 || byte === 0x7f) throw malformed('The path has an encoded control character. Remove it.');
   const character = String.fromCharCode(byte);
-  if ('\\?#'.includes(character)) throw malformed(`The path has an encoded "${character}".`);
+  if ('\\?#'.includes(character))
+    throw malformed(`The path has an encoded "${character}". Remove it, or send the value in the query.`);
   return UNRESERVED.test(character) ? character : triplet.toUpperCase();
 }
 
@@ -91,7 +97,7 @@ function checkUtf8(path: string): void {
   try {
     decodeURIComponent(path);
   } catch {
-    throw malformed('The path has a percent-encoding that is not UTF-8.');
+    throw malformed('The path has a percent-encoding that is not UTF-8. Encode the text as UTF-8 first.');
   }
 }
 

@@ -50,7 +50,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     outage: ({ id, error }) =>
       error instanceof Outage && LOGGED_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: thrown }) => error({ id, err: errorFields(thrown) }),
-    ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }),
+    // The name of the webhook event, which has no line of its own.
+    ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }, 'ban.started'),
     'ban.started': silent,
     'key.first_used': silent,
     'key.retiring': silent,

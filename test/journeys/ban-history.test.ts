@@ -76,7 +76,7 @@ describe('an embedded gateway', () => {
       reason: REASON,
       ended: null,
     });
-    expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban')).toBeDefined();
+    expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban.started')).toBeDefined();
     const [ban] = (await admin('GET', '/bans')).body.bans;
     expect(ban).toMatchObject({ reason: REASON, by: null, level: 1, history: { bans: 1, lifted: null } });
     expect((await admin('GET', `/audit?target=${id}`)).body.entries).toEqual([]);
@@ -204,7 +204,7 @@ describe('gateways on one Redis', () => {
     expect((await ask(gateway, secret)).status).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');
     await getBanned(secret, [gateway]);
-    expect(gateway.log.filter((line) => line.msg === 'ban')).toHaveLength(1);
+    expect(gateway.log.filter((line) => line.msg === 'ban.started')).toHaveLength(1);
     await redis.admin.replicaof('NO', 'ONE');
     const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?subject=${id}`);
     expect(entries).toHaveLength(1);

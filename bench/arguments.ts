@@ -45,12 +45,19 @@ export class UsageError extends Error {
 /** Throws UsageError on invalid arguments. */
 export function readArguments(args: readonly string[]): Options {
   const values = parse(args);
-  const partial = [values.only, values.work, values.before].some((value) => value !== undefined) || values.quick;
+  const partial =
+    [values.only, values.work, values.before].some((value) => value !== undefined) || values.quick;
   return {
     mode: modeOf(values),
     quick: values.quick,
-    only: values.quick ? ['storegate'] : values.only === undefined ? null : names(values.only, targets, '--only'),
-    works: values.quick ? ['get'] : names(values.work ?? works.map(({ name }) => name).join(), works, '--work'),
+    only: values.quick
+      ? ['storegate']
+      : values.only === undefined
+        ? null
+        : names(values.only, targets, '--only'),
+    works: values.quick
+      ? ['get']
+      : names(values.work ?? works.map(({ name }) => name).join(), works, '--work'),
     before: values.before ?? null,
     rounds: positive(values.rounds, '--rounds'),
     seconds: positive(values.seconds, '--seconds'),
@@ -101,16 +108,23 @@ function modeOf(values: {
   return values.soak === undefined ? 'compare' : 'soak';
 }
 
-function names(list: string, known: readonly { readonly name: string }[], option: string): string[] {
+function names(
+  list: string,
+  known: readonly { readonly name: string }[],
+  option: string,
+): string[] {
   const chosen = list.split(',');
   for (const name of chosen) {
     if (known.some((one) => one.name === name)) continue;
-    throw new UsageError(`${option}: "${name}" is unknown; known: ${known.map((one) => one.name).join(', ')}`);
+    throw new UsageError(
+      `${option}: "${name}" is unknown; known: ${known.map((one) => one.name).join(', ')}`,
+    );
   }
   return chosen;
 }
 
 function positive(text: string, option: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new UsageError(`${option} takes a whole number above 0, not "${text}"`);
+  if (!/^[1-9][0-9]{0,4}$/.test(text))
+    throw new UsageError(`${option} takes a whole number above 0, not "${text}"`);
   return Number(text);
 }

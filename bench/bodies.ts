@@ -33,21 +33,39 @@ const list = (items: object) => ({ type: 'array', items });
 const json = { type: 'application/json', ends: ['[', ']'], separator: ',' } as const;
 const xml = { type: 'application/xml', ends: ['<a>', '</a>'], separator: '' } as const;
 const last = { type: 'integer' };
-const objects = Array.from({ length: ALTERNATIVES - 1 }, (_, i) => ({ type: 'object', required: [`a${i}`] }));
-const strings = Array.from({ length: ALTERNATIVES - 1 }, (_, i) => ({ type: 'string', minLength: i + 9 }));
+const objects = Array.from({ length: ALTERNATIVES - 1 }, (_, i) => ({
+  type: 'object',
+  required: [`a${i}`],
+}));
+const strings = Array.from({ length: ALTERNATIVES - 1 }, (_, i) => ({
+  type: 'string',
+  minLength: i + 9,
+}));
 const named = (schemas: readonly object[]) => ({
   anyOf: schemas.map((_, i) => ({ $ref: `#/components/schemas/S${i}` })),
 });
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  'anyOf of 30, the last matches': { ...json, schema: list({ anyOf: [...objects, last] }), item: (i) => `${i % 10}` },
-  'anyOf of 30 by name': { ...json, schema: list(named([...objects, last])), item: (i) => `${i % 10}` },
+  'anyOf of 30, the last matches': {
+    ...json,
+    schema: list({ anyOf: [...objects, last] }),
+    item: (i) => `${i % 10}`,
+  },
+  'anyOf of 30 by name': {
+    ...json,
+    schema: list(named([...objects, last])),
+    item: (i) => `${i % 10}`,
+  },
   'anyOf of 30, objects': {
     ...json,
     schema: list({ anyOf: [...objects.slice(1), objects[0]] }),
     item: () => '{"a0":0}',
   },
-  'anyOf of 30, strings': { ...json, schema: list({ anyOf: [...strings, { type: 'string' }] }), item: () => '"abc"' },
+  'anyOf of 30, strings': {
+    ...json,
+    schema: list({ anyOf: [...strings, { type: 'string' }] }),
+    item: () => '"abc"',
+  },
   'a form': form({ additionalProperties: { type: 'string' } }),
   'a form of known names': form({
     properties: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`n${i}`, {}])),
@@ -59,14 +77,22 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 function form(more: object): Kind {
   const type = 'application/x-www-form-urlencoded';
-  return { type, schema: { type: 'object', ...more }, ends: ['', ''], separator: '&', item: (i) => `n${i}=1` };
+  return {
+    type,
+    schema: { type: 'object', ...more },
+    ends: ['', ''],
+    separator: '&',
+    item: (i) => `n${i}=1`,
+  };
 }
 
 function attributes(count: number): string {
   return Array.from({ length: count }, (_, i) => `c${i}=""`).join(' ');
 }
 
-const { values } = parseArgs({ options: { before: { type: 'string' }, folder: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { before: { type: 'string' }, folder: { type: 'string' } },
+});
 if (values.folder === undefined) compare();
 else console.log(JSON.stringify(await measure(values.folder)));
 
@@ -78,11 +104,18 @@ function compare(): void {
     const rounds = builds.map(() => [] as number[][]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, { folder }] of builds.entries()) {
-        const args = ['--disable-warning=ExperimentalWarning', import.meta.filename, '--folder', folder];
+        const args = [
+          '--disable-warning=ExperimentalWarning',
+          import.meta.filename,
+          '--folder',
+          folder,
+        ];
         rounds[i]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
       }
     }
-    console.log([...builds.map(({ name }) => name.padStart(9)), ' ms of CPU for 1 MiB of'].join(''));
+    console.log(
+      [...builds.map(({ name }) => name.padStart(9)), ' ms of CPU for 1 MiB of'].join(''),
+    );
     for (const [at, name] of Object.keys(KINDS).entries()) {
       const cells = rounds.map((times) =>
         spread(times.map((time) => time[at]!))
@@ -104,14 +137,23 @@ async function measure(folder: string): Promise<number[]> {
   const kinds = Object.values(KINDS);
   const paths = kinds.map(({ type, schema }, i) => {
     const requestBody = { content: { [type]: { schema } } };
-    return [`/${i}`, { post: { operationId: `${i}`, requestBody, responses: { 204: { description: 'Done.' } } } }];
+    return [
+      `/${i}`,
+      { post: { operationId: `${i}`, requestBody, responses: { 204: { description: 'Done.' } } } },
+    ];
   });
   const schemas = Object.fromEntries([...objects, last].map((schema, i) => [`S${i}`, schema]));
   const info = { title: 'Bodies', version: '1' };
-  const text = JSON.stringify({ openapi: '3.0.3', info, paths: Object.fromEntries(paths), components: { schemas } });
+  const text = JSON.stringify({
+    openapi: '3.0.3',
+    info,
+    paths: Object.fromEntries(paths),
+    components: { schemas },
+  });
   const { operations } = openapi.loadContract('bodies.json', { text });
   const times: number[] = [];
-  for (const [i, kind] of kinds.entries()) times.push(await timeOf(operations.find(({ id }) => id === `${i}`)!, kind));
+  for (const [i, kind] of kinds.entries())
+    times.push(await timeOf(operations.find(({ id }) => id === `${i}`)!, kind));
   return times;
 }
 
@@ -131,7 +173,12 @@ async function timeOf(operation: Operation, kind: Kind): Promise<number> {
   return spread(times).median;
 }
 
-function bodyOf({ ends: [start, end], separator, item, most = Number.POSITIVE_INFINITY }: Kind): Buffer {
+function bodyOf({
+  ends: [start, end],
+  separator,
+  item,
+  most = Number.POSITIVE_INFINITY,
+}: Kind): Buffer {
   const items: string[] = [];
   for (let size = start.length + end.length, i = 0; i < most; i++) {
     const text = item(i);

@@ -37,7 +37,12 @@ function compare(): void {
     const builds = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
     if (values.before !== undefined) builds.unshift(checkOut(values.before, temporary));
     const measured = builds.map(({ folder }): Measured[] => {
-      const args = ['--disable-warning=ExperimentalWarning', import.meta.filename, '--folder', folder];
+      const args = [
+        '--disable-warning=ExperimentalWarning',
+        import.meta.filename,
+        '--folder',
+        folder,
+      ];
       if (values.only !== undefined) args.push('--only', values.only);
       return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
     });
@@ -45,7 +50,9 @@ function compare(): void {
     for (const [at, [name]] of chosen.entries()) {
       const cells = measured.map((one) => {
         const { longest, whole, steps } = one[at]!;
-        return longest.toFixed(1).padStart(21) + whole.toFixed(0).padStart(8) + String(steps).padStart(7);
+        return (
+          longest.toFixed(1).padStart(21) + whole.toFixed(0).padStart(8) + String(steps).padStart(7)
+        );
       });
       console.log(`${cells.join('')}  ${name}`);
     }
@@ -60,10 +67,18 @@ async function measure(folder: string): Promise<Measured[]> {
   };
   const paths = chosen.map(([, { type, schema, encoding }], i) => {
     const requestBody = { content: { [type]: { schema, encoding } } };
-    return [`/${i}`, { post: { operationId: `${i}`, requestBody, responses: { 204: { description: 'Done.' } } } }];
+    return [
+      `/${i}`,
+      { post: { operationId: `${i}`, requestBody, responses: { 204: { description: 'Done.' } } } },
+    ];
   });
   const info = { title: 'Bodies', version: '1' };
-  const document = { openapi: '3.1.0', info, paths: Object.fromEntries(paths), components: { schemas: SCHEMAS } };
+  const document = {
+    openapi: '3.1.0',
+    info,
+    paths: Object.fromEntries(paths),
+    components: { schemas: SCHEMAS },
+  };
   const { operations } = openapi.loadContract('bodies.json', { text: JSON.stringify(document) });
   const measured: Measured[] = [];
   for (const [i, [, kind]] of chosen.entries()) {
@@ -81,7 +96,9 @@ function timesOf(media: MediaRule, body: Buffer, faults: number): Measured {
   const times: number[] = [];
   for (let run = 0; run < RUNS; run++) {
     // Before it had steps for all bodies, a rule had them for JSON only.
-    const checking: Iterator<void, readonly unknown[]> | undefined = (media as Partial<MediaRule>).steps?.(body);
+    const checking: Iterator<void, readonly unknown[]> | undefined = (
+      media as Partial<MediaRule>
+    ).steps?.(body);
     for (let i = 0; ; i++) {
       const start = performance.now();
       const step = checking ? checking.next() : { done: true as const, value: media.check(body) };
@@ -92,5 +109,9 @@ function timesOf(media: MediaRule, body: Buffer, faults: number): Measured {
       break;
     }
   }
-  return { longest: Math.max(...times), whole: times.reduce((sum, time) => sum + time), steps: times.length };
+  return {
+    longest: Math.max(...times),
+    whole: times.reduce((sum, time) => sum + time),
+    steps: times.length,
+  };
 }

@@ -30,11 +30,12 @@ export interface Child {
 const READY_WITHIN = 60_000;
 const STOPPED_WITHIN = 30_000;
 
-const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
+const REAPER =
+  'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
 
 /**
- * Each child has its own process group. A small shell kills them at the end of a pipe, which ends with the run even if
- * killed.
+ * Each child has its own process group. A small shell kills them at the end of a pipe, which ends
+ * with the run even if killed.
  */
 export class Children {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-bench-'));
@@ -56,7 +57,8 @@ export class Children {
     const ended = once(process, 'exit');
     let expected = true;
     ended.then(([code, signal]) => {
-      if (!expected && !this.#closing) this.#deaths.push(`${command.name} ended (${code ?? signal}):\n${endOf(log)}`);
+      if (!expected && !this.#closing)
+        this.#deaths.push(`${command.name} ended (${code ?? signal}):\n${endOf(log)}`);
     });
     this.#reaper.stdin!.write(`${process.pid}\n`);
     const deadline = Date.now() + READY_WITHIN;
@@ -73,7 +75,9 @@ export class Children {
         expected = true;
         process.kill('SIGTERM');
         const deadline = setTimeout(() => {
-          console.error(`${command.name} did not stop within ${STOPPED_WITHIN / 1_000} s and was killed`);
+          console.error(
+            `${command.name} did not stop within ${STOPPED_WITHIN / 1_000} s and was killed`,
+          );
           process.kill('SIGKILL');
         }, STOPPED_WITHIN);
         await ended;
@@ -83,7 +87,10 @@ export class Children {
   }
 
   startBusy(): void {
-    const { pid } = spawn(process.execPath, ['-e', 'for (;;);'], { detached: true, stdio: 'ignore' });
+    const { pid } = spawn(process.execPath, ['-e', 'for (;;);'], {
+      detached: true,
+      stdio: 'ignore',
+    });
     this.#reaper.stdin!.write(`${pid}\n`);
   }
 

@@ -74,8 +74,10 @@ export function compare(options: Options, say: (line: string) => void): Promise<
     const measured = [...ofUnits];
     const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
-    // One at a time beside its units: more JavaScript processes, even idle ones, raise the CPU of each.
-    const older = options.before === null ? null : checkOut(options.before, surroundings.children.folder);
+    // One at a time beside its units: more JavaScript processes, even idle ones, raise the CPU of
+    // each.
+    const older =
+      options.before === null ? null : checkOut(options.before, surroundings.children.folder);
     for (const target of others) {
       const [started] = await startAll([target], surroundings, skip);
       if (!started) continue;
@@ -85,16 +87,20 @@ export function compare(options: Options, say: (line: string) => void): Promise<
       say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
       await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
       measured.push(...own);
-      if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isOfTarget));
+      if (!options.quick)
+        latencies.push(...(await addedLatency([started], surroundings, say)).filter(isOfTarget));
       await Promise.all([started, ...twins].map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
-    for (const { name } of works.filter(({ name }) => options.works.includes(name) && name.startsWith('post-')))
+    for (const { name } of works.filter(
+      ({ name }) => options.works.includes(name) && name.startsWith('post-'),
+    ))
       results.push(await parsingAlone(name, options));
     const counted = !options.quick && others.includes(storegate);
     const subjects = counted ? await measureSubjects(options.node, say) : null;
     const { rounds, seconds, connections } = options;
-    const whole = options.before === null && options.only === null && options.works.length === works.length;
+    const whole =
+      options.before === null && options.only === null && options.works.length === works.length;
     return { machine, whole, rounds, seconds, connections, results, latencies, subjects, skipped };
   });
 }
@@ -109,7 +115,8 @@ function subjectsOf({ target, running }: Started, works: readonly Work[]): Measu
 
 function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
   return subjects.some(
-    (subject) => subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
+    (subject) =>
+      subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
   );
 }
 
@@ -144,12 +151,26 @@ function toResult({ target, work, samples }: Measured): Result {
 /** JSON.parse and ajv, without a gateway. */
 async function parsingAlone(work: Work['name'], { node, rounds }: Options): Promise<Result> {
   const script = new URL('parsing-in-process.ts', import.meta.url).pathname;
-  const { stdout } = await run(node, ['--disable-warning=ExperimentalWarning', script, work, String(rounds)]);
+  const { stdout } = await run(node, [
+    '--disable-warning=ExperimentalWarning',
+    script,
+    work,
+    String(rounds),
+  ]);
   const cpu = JSON.parse(stdout) as Spread;
   const none = spread([0]);
   const requestsPerSecond = spread([1e6 / cpu.median]);
   const title = 'JSON.parse and ajv alone';
-  return { target: 'ajv', title, work, cpu, redisCpu: none, backendCpu: none, decisions: 0, requestsPerSecond };
+  return {
+    target: 'ajv',
+    title,
+    work,
+    cpu,
+    redisCpu: none,
+    backendCpu: none,
+    decisions: 0,
+    requestsPerSecond,
+  };
 }
 
 async function warmUp(subject: Subject, settings: MeasureOptions): Promise<void> {

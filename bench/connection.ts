@@ -16,7 +16,9 @@ export class Connection {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.#socket.on('timeout', () => this.#end('no answer in time'));
     this.#socket.on('data', (bytes) => this.#take(bytes.toString('latin1')));
-    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#end(error.code ?? error.message));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) =>
+      this.#end(error.code ?? error.message),
+    );
     this.#socket.on('end', () => this.#end('the connection ended'));
   }
 
@@ -37,7 +39,8 @@ export class Connection {
     this.#text += text;
     const head = this.#text.indexOf('\r\n\r\n');
     if (head < 0) return;
-    const [, length = 'unknown'] = /\r\ncontent-length: (\d+)\r\n/i.exec(this.#text.slice(0, head + 2)) ?? [];
+    const [, length = 'unknown'] =
+      /\r\ncontent-length: (\d+)\r\n/i.exec(this.#text.slice(0, head + 2)) ?? [];
     if (this.#text.length < head + 4 + Number(length)) return;
     const status = this.#text.slice(0, this.#text.indexOf('\r\n'));
     const last = /\r\nconnection: close\r\n/i.test(this.#text.slice(0, head + 2));

@@ -33,7 +33,9 @@ else printTable(target);
 
 function printTable(folder: string): void {
   const files = readdirSync(folder).filter((name) => /\.(json|ya?ml)$/.test(name));
-  console.log('| document | title and version | MB | operations | s | CPU s | MB to check | MB to serve | result |');
+  console.log(
+    '| document | title and version | MB | operations | s | CPU s | MB to check | MB to serve | result |',
+  );
   console.log('|---|---|--:|--:|--:|--:|--:|--:|---|');
   for (const file of files.sort()) console.log(lineOf(join(folder, file)));
 }
@@ -44,7 +46,14 @@ function lineOf(file: string): string {
   const megabytes = (bytes: number) => (bytes === 0 ? '–' : String(Math.round(bytes / 1e6)));
   const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1);
   const size = (statSync(file).size / 1e6).toFixed(1);
-  const cells = [basename(file), row.title, size, row.operations || '–', seconds(row.time), seconds(row.cpu)];
+  const cells = [
+    basename(file),
+    row.title,
+    size,
+    row.operations || '–',
+    seconds(row.time),
+    seconds(row.cpu),
+  ];
   return `| ${[...cells, megabytes(row.peak), megabytes(serving), resultOf(row)].join(' | ')} |`;
 }
 
@@ -55,7 +64,9 @@ function ask(file: string, what: string): string {
 
 function resultOf({ problems, notes }: Row): string {
   if (problems.length === 0) return `loads, ${notes} notes`;
-  const kinds = Object.entries(Object.groupBy(problems, kindOf)).map(([kind, all]) => [kind, all!.length] as const);
+  const kinds = Object.entries(Object.groupBy(problems, kindOf)).map(
+    ([kind, all]) => [kind, all!.length] as const,
+  );
   const printed = kinds.sort(([, a], [, b]) => b - a).slice(0, MOST_PRINTED);
   const rest = kinds.length > MOST_PRINTED ? ', …' : '';
   return `**${problems.length}**: ${printed.map(([kind, count]) => `${count} × ${kind}`).join(', ')}${rest}`.replaceAll(
@@ -86,7 +97,12 @@ function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' 
   try {
     const { compiled, notes } = checkContract(file);
     const { title, version, operations } = compiled;
-    return { title: `${title} ${version}`, operations: operations.length, problems: [], notes: notes.length };
+    return {
+      title: `${title} ${version}`,
+      operations: operations.length,
+      problems: [],
+      notes: notes.length,
+    };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     const problems = error.problems.map(({ message }: Problem) => message);

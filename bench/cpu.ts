@@ -29,9 +29,13 @@ export function wakeUps(pid: number): { readonly times: number; readonly nanosec
     readdirSync(`/proc/${member}/task`).map((thread) => `${member}/task/${thread}`),
   );
   return {
-    times: threads.reduce((sum, thread) => sum + field(thread, 'status', 'voluntary_ctxt_switches'), 0),
+    times: threads.reduce(
+      (sum, thread) => sum + field(thread, 'status', 'voluntary_ctxt_switches'),
+      0,
+    ),
     nanoseconds: threads.reduce(
-      (sum, thread) => sum + Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[0]),
+      (sum, thread) =>
+        sum + Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[0]),
       0,
     ),
   };
@@ -39,7 +43,10 @@ export function wakeUps(pid: number): { readonly times: number; readonly nanosec
 
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .map(Number),
   );
 }
 
@@ -47,7 +54,10 @@ function family(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(family)];
 }
 
-/** utime and stime are fields 14 and 15 of proc(5) stat; the name before them may hold spaces and parentheses. */
+/**
+ * utime and stime are fields 14 and 15 of proc(5) stat; the name before them may hold spaces and
+ * parentheses.
+ */
 function ticks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -59,5 +69,7 @@ function resident(pid: number): number {
 }
 
 function field(of: number | string, file: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/${file}`, 'utf8'))![1]);
+  return Number(
+    new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/${file}`, 'utf8'))![1],
+  );
 }

@@ -1,5 +1,6 @@
 /**
- * What an idle gateway costs, embedded, with Redis and with workers, and resident memory per idle connection:
+ * What an idle gateway costs, embedded, with Redis and with workers, and resident memory per idle
+ * connection:
  *
  *     node --disable-warning=ExperimentalWarning bench/idle.ts --before main
  *     node --disable-warning=ExperimentalWarning bench/idle.ts --connections 10000
@@ -44,7 +45,11 @@ stepAside();
 const children = new Children();
 try {
   const backend = await startBackend(children);
-  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const keys = {
+    admitted: makeSecret('bench'),
+    refused: makeSecret('bench'),
+    unknown: makeSecret('bench'),
+  };
   if (connections === 0) await measureIdle();
   else await measureConnections();
 
@@ -54,12 +59,19 @@ try {
     const surroundings = { children, backend, redis, node: process.execPath, keys };
     const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
     if (values.before !== undefined) projects.unshift(checkOut(values.before, children.folder));
-    const kinds = { embedded: {}, redis: { redis: true }, workers: { redis: true, workers: Number(values.workers) } };
+    const kinds = {
+      embedded: {},
+      redis: { redis: true },
+      workers: { redis: true, workers: Number(values.workers) },
+    };
     const gateways: { name: string; pid: number }[] = [];
     for (const [kind, options] of Object.entries(kinds)) {
       for (const { name: project, folder } of projects) {
         const name = `${kind}-${project}`;
-        const { command } = await prepareStoregate(name, surroundings, { ...options, project: folder });
+        const { command } = await prepareStoregate(name, surroundings, {
+          ...options,
+          project: folder,
+        });
         gateways.push({ name, ...(await children.start(command)) });
       }
     }
@@ -84,7 +96,11 @@ try {
     const surroundings = { children, backend, redis: null, node: process.execPath, keys };
     // Above nine tenths idle connections end.
     const most = Math.ceil((connections + 2 * AT_ONCE) * 1.2);
-    const door = [`maxConnections: ${most}`, `maxConnectionsPerAddress: ${most}`, 'keepAliveTimeout: 1h'];
+    const door = [
+      `maxConnections: ${most}`,
+      `maxConnectionsPerAddress: ${most}`,
+      'keepAliveTimeout: 1h',
+    ];
     const gateway = await prepareStoregate('storegate', surroundings, {
       door,
       nodeOptions: ['--max-semi-space-size=1'],
@@ -99,20 +115,27 @@ try {
 async function measure(port: number, pid: number, key: string): Promise<void> {
   const request = `GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`;
   const warm = await open(AT_ONCE, port, request);
-  for (let sent = 0; sent < WARM; sent += AT_ONCE) await Promise.all(warm.map((one) => good(one, request)));
+  for (let sent = 0; sent < WARM; sent += AT_ONCE)
+    await Promise.all(warm.map((one) => good(one, request)));
   for (const one of warm) one.close();
   await pause(REST);
   const before = residentMemory(pid);
   const idle: Connection[] = [];
-  console.log(`connections   RSS MiB   KB each   KB each of this step (${(before / 2 ** 20).toFixed(1)} MiB before)`);
+  console.log(
+    `connections   RSS MiB   KB each   KB each of this step (${(before / 2 ** 20).toFixed(1)} MiB before)`,
+  );
   let last = before;
   for (let step = 1; step <= STEPS; step++) {
-    while (idle.length < (connections * step) / STEPS) idle.push(...(await open(AT_ONCE, port, request)));
+    while (idle.length < (connections * step) / STEPS)
+      idle.push(...(await open(AT_ONCE, port, request)));
     await pause(REST);
     const now = residentMemory(pid);
     const each = (bytes: number, count: number) => (bytes / count / 1_000).toFixed(2);
     const cells = [`${idle.length}`.padStart(11), (now / 2 ** 20).toFixed(1).padStart(9)];
-    cells.push(each(now - before, idle.length).padStart(9), each(now - last, connections / STEPS).padStart(9));
+    cells.push(
+      each(now - before, idle.length).padStart(9),
+      each(now - last, connections / STEPS).padStart(9),
+    );
     console.log(cells.join(' '));
     last = now;
   }

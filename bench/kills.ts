@@ -3,8 +3,9 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/kills.ts --kills 200
  *
- * With `--power` every kill also loses what was not synced (bench/crashes/lost-power.c); `--power --deaf` loses all
- * since the last start, which validates the measurement. Exits with 1 if a promise was broken.
+ * With `--power` every kill also loses what was not synced (bench/crashes/lost-power.c); `--power
+ * --deaf` loses all since the last start, which validates the measurement. Exits with 1 if a
+ * promise was broken.
  */
 
 import { rmSync } from 'node:fs';
@@ -87,7 +88,12 @@ async function killAgainAndAgain(): Promise<Crash[]> {
     await gateway.start();
 
     if ((await gateway.admin('GET', `/keys/${large.id}`)).status !== 200) {
-      crashes.push({ uncounted: 0, late: 0, beyond: 0, lost: ['the key of the load, and all that came after it'] });
+      crashes.push({
+        uncounted: 0,
+        late: 0,
+        beyond: 0,
+        lost: ['the key of the load, and all that came after it'],
+      });
       show(i, crashes.at(-1)!);
       return crashes;
     }

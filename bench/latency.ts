@@ -5,7 +5,10 @@ import type { Surroundings } from './targets/target.ts';
 import { WrongAnswer } from './verify.ts';
 import { type Request, requestOf, works } from './work.ts';
 
-/** Milliseconds until the end of the response at an even pace, and the difference to the backend alone. */
+/**
+ * Milliseconds until the end of the response at an even pace, and the difference to the backend
+ * alone.
+ */
 export interface Latency {
   readonly target: string;
   readonly p50: number;
@@ -37,7 +40,8 @@ export async function addedLatency(
   const get = works.find(({ name }) => name === 'get')!;
   const asked = started.filter(({ target }) => MEASURED.includes(target.name));
   const requests = new Map([['direct', requestOf(get, backend.url, keys)]]);
-  for (const { target, running } of asked) requests.set(target.name, requestOf(get, running.url, running.keys));
+  for (const { target, running } of asked)
+    requests.set(target.name, requestOf(get, running.url, running.keys));
   say(`latency of ${asked.length} targets at ${PACE} requests/s`);
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push(await timeAll(requests));

@@ -28,15 +28,26 @@ export interface Load {
 export async function load(request: Request, options: LoadOptions): Promise<Load> {
   const file = join(options.folder, 'load.lua');
   writeFileSync(file, luaOf(request) + (options.script ?? ''));
-  const args = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '-s', file, request.url];
-  const { stdout } = await run(...placed('beside', 'wrk', args), { timeout: (options.seconds + 15) * 1_000 });
+  const args = [
+    '-t1',
+    `-c${options.connections}`,
+    `-d${options.seconds}s`,
+    '-s',
+    file,
+    request.url,
+  ];
+  const { stdout } = await run(...placed('beside', 'wrk', args), {
+    timeout: (options.seconds + 15) * 1_000,
+  });
   const [, summary] = /^@(.+)$/m.exec(stdout)!;
   return JSON.parse(summary!) as Load;
 }
 
 /** Defines no `request` function, so that wrk builds the request once. */
 function luaOf({ method, headers, body }: Request): string {
-  const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`,
+  );
   return `wrk.method = ${lua(method)}
 ${lines.join('\n')}
 ${body === null ? '' : `wrk.body = ${lua(body)}`}

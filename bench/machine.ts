@@ -25,7 +25,9 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 export function describeMachine(node: string, targets: readonly string[]): Machine {
   const names = ['nginx', 'wrk', ...targets.filter((name) => name in PROGRAMS)];
   if (targets.some((name) => /redis|limit|usual/.test(name))) names.push('redis');
-  const programs = Object.fromEntries([...new Set(names)].map((name) => [name, versionOf(PROGRAMS[name]!)]));
+  const programs = Object.fromEntries(
+    [...new Set(names)].map((name) => [name, versionOf(PROGRAMS[name]!)]),
+  );
   return {
     processor: cpus()[0]!.model,
     cores: cpus().length,

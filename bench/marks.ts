@@ -22,10 +22,14 @@ export function marks(comparison: Comparison): Mark[] {
   ];
 }
 
-/** Only with `--before`; the goals are those against the last commit on node:http and undici, ad2b60d. */
+/**
+ * Only with `--before`; the goals are those against the last commit on node:http and undici,
+ * ad2b60d.
+ */
 function beforeMarks({ results }: Comparison): Mark[] {
   const ratio = (target: string, work: Work['name']) => {
-    const of = (fits: (name: string) => boolean) => results.find((r) => fits(r.target) && r.work === work)?.cpu.median;
+    const of = (fits: (name: string) => boolean) =>
+      results.find((r) => fits(r.target) && r.work === work)?.cpu.median;
     return divide(
       of((name) => name === target),
       of((name) => name.startsWith(`${target}@`)),
@@ -50,8 +54,20 @@ function cpuMarks(comparison: Comparison): Mark[] {
     mark('GET, Redis state', '× nginx', 1.9, 1.7, ratio('storegate-redis', 'get', 'nginx')),
     mark('POST, Redis state', '× nginx', 2.2, 1.9, ratio('storegate-redis', 'post', 'nginx')),
     mark('GET, Redis state', '× usual stack', 0.25, 0.2, ratio('storegate-redis', 'get', 'usual')),
-    mark('POST, Redis state', '× usual stack', 0.33, null, ratio('storegate-redis', 'post', 'usual')),
-    mark('GET, embedded state', '× bare undici relay', 0.85, 0.7, ratio('storegate', 'get', 'undici')),
+    mark(
+      'POST, Redis state',
+      '× usual stack',
+      0.33,
+      null,
+      ratio('storegate-redis', 'post', 'usual'),
+    ),
+    mark(
+      'GET, embedded state',
+      '× bare undici relay',
+      0.85,
+      0.7,
+      ratio('storegate', 'get', 'undici'),
+    ),
     mark('access log on, GET', 'µs more', 3, 2, minus(logged, silent)),
     mark(
       'GET, a field differs each time',
@@ -62,17 +78,47 @@ function cpuMarks(comparison: Comparison): Mark[] {
     ),
     mark('response of 100 KB', '× nginx', 1.3, 1.15, ratio('storegate', 'get-100k', 'nginx')),
     mark('response of 10 MB', '× nginx', 1.3, 1.15, ratio('storegate', 'get-10m', 'nginx')),
-    mark('POST, 10 KB of JSON', '× JSON.parse and ajv', 2.9, 2.2, ratio('storegate', 'post-10k', 'ajv')),
-    mark('POST, 1 MB of JSON', '× JSON.parse and ajv', 1.55, 1.2, ratio('storegate', 'post-1m', 'ajv')),
+    mark(
+      'POST, 10 KB of JSON',
+      '× JSON.parse and ajv',
+      2.9,
+      2.2,
+      ratio('storegate', 'post-10k', 'ajv'),
+    ),
+    mark(
+      'POST, 1 MB of JSON',
+      '× JSON.parse and ajv',
+      1.55,
+      1.2,
+      ratio('storegate', 'post-1m', 'ajv'),
+    ),
   ];
   for (const [target, state] of [
     ['storegate', 'embedded'],
     ['storegate-redis', 'Redis'],
   ] as const) {
     marks.push(
-      mark(`429 or 403, ${state} state`, '× nginx limit_req', 1.4, 1.2, ratio(target, 'refused', 'nginx-limit')),
-      mark(`429 or 403, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'refused', 'usual')),
-      mark(`401, ${state} state`, '× nginx limit_req', 1.4, 1.2, ratio(target, 'unknown', 'nginx-limit', 'refused')),
+      mark(
+        `429 or 403, ${state} state`,
+        '× nginx limit_req',
+        1.4,
+        1.2,
+        ratio(target, 'refused', 'nginx-limit'),
+      ),
+      mark(
+        `429 or 403, ${state} state`,
+        '× usual stack',
+        0.22,
+        null,
+        ratio(target, 'refused', 'usual'),
+      ),
+      mark(
+        `401, ${state} state`,
+        '× nginx limit_req',
+        1.4,
+        1.2,
+        ratio(target, 'unknown', 'nginx-limit', 'refused'),
+      ),
       mark(`401, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'unknown', 'usual')),
     );
   }
@@ -82,7 +128,8 @@ function cpuMarks(comparison: Comparison): Mark[] {
 function redisMarks(comparison: Comparison): Mark[] {
   const of = (target: string, work: Work['name']) =>
     comparison.results.find((r) => r.target === target && r.work === work);
-  const together = (result: Result | undefined) => result && result.cpu.median + result.redisCpu.median;
+  const together = (result: Result | undefined) =>
+    result && result.cpu.median + result.redisCpu.median;
   const admitted = of('storegate-redis', 'get');
   return [
     mark(
@@ -95,16 +142,35 @@ function redisMarks(comparison: Comparison): Mark[] {
     mark('Redis CPU, GET', 'µs', 6, null, admitted?.redisCpu.median),
     mark('Redis round trips, GET', 'per request', 1, null, admitted?.decisions),
     // Batches of strikes are not round trips of a request.
-    mark('Redis round trips, 429 or 403', 'per request', 0.001, null, of('storegate-redis', 'refused')?.decisions),
+    mark(
+      'Redis round trips, 429 or 403',
+      'per request',
+      0.001,
+      null,
+      of('storegate-redis', 'refused')?.decisions,
+    ),
   ];
 }
 
 function latencyMarks({ latencies }: Comparison): Mark[] {
-  const added = (target: string) => latencies.find((latency) => latency.target === target)?.addedP50;
+  const added = (target: string) =>
+    latencies.find((latency) => latency.target === target)?.addedP50;
   const unit = '× bare undici relay';
   return [
-    mark('latency added, p50, Redis state', unit, 1.0, 0.8, divide(added('storegate-redis'), added('undici'))),
-    mark('latency added, p50, embedded state', unit, 1.0, 0.8, divide(added('storegate'), added('undici'))),
+    mark(
+      'latency added, p50, Redis state',
+      unit,
+      1.0,
+      0.8,
+      divide(added('storegate-redis'), added('undici')),
+    ),
+    mark(
+      'latency added, p50, embedded state',
+      unit,
+      1.0,
+      0.8,
+      divide(added('storegate'), added('undici')),
+    ),
   ];
 }
 

@@ -32,7 +32,10 @@ export interface MeasureOptions {
 }
 
 /** Throws WrongAnswer on an unexpected response. */
-export async function measure({ target, running, work }: Subject, options: MeasureOptions): Promise<Sample> {
+export async function measure(
+  { target, running, work }: Subject,
+  options: MeasureOptions,
+): Promise<Sample> {
   const { backend, redis } = options;
   const readUsage = async () => ({
     target: cpuTime(running.pid),
@@ -56,7 +59,9 @@ export async function measure({ target, running, work }: Subject, options: Measu
   const decisions = after.decisions - before.decisions;
   const problem =
     wrongCounts(work, result, letsThrough(target, work)) ??
-    (isAdmitted(work) && left !== null ? wrongCharge(left - leftAfter!, result, connections) : null) ??
+    (isAdmitted(work) && left !== null
+      ? wrongCharge(left - leftAfter!, result, connections)
+      : null) ??
     (isAdmitted(work) && target.redis && decisions === 0 ? 'Redis was never asked' : null);
   if (problem !== null) throw new WrongAnswer(`${target.name}, ${work.title}: ${problem}`);
 
@@ -69,7 +74,11 @@ export async function measure({ target, running, work }: Subject, options: Measu
   };
 }
 
-function wrongCounts(work: Work, { requests, refusals, failures }: Load, tolerated: number): string | null {
+function wrongCounts(
+  work: Work,
+  { requests, refusals, failures }: Load,
+  tolerated: number,
+): string | null {
   if (requests === 0) return 'no request was answered';
   if (failures > 0) return `${failures} of ${requests} requests got no answer`;
   const wrong = isAdmitted(work) ? refusals : requests - refusals;
@@ -80,5 +89,7 @@ function wrongCounts(work: Work, { requests, refusals, failures }: Load, tolerat
 /** Every response is charged once; requests cut off at the end of the round may be charged. */
 function wrongCharge(charged: number, { requests }: Load, connections: number): string | null {
   const most = requests + 1 + connections;
-  return charged > requests && charged <= most ? null : `${requests} requests were charged as ${charged}`;
+  return charged > requests && charged <= most
+    ? null
+    : `${requests} requests were charged as ${charged}`;
 }

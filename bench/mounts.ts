@@ -1,6 +1,6 @@
 /**
- * CPU of a mount, in microseconds per request: an operation, a mount with an upstream, and a mount with a target
- * (http-proxy-middleware), in turn on 16 connections to one nginx.
+ * CPU of a mount, in microseconds per request: an operation, a mount with an upstream, and a mount
+ * with a target (http-proxy-middleware), in turn on 16 connections to one nginx.
  *
  *     node --disable-warning=ExperimentalWarning bench/mounts.ts [--before FOLDER] [--requests N] [--rounds N]
  *
@@ -26,13 +26,21 @@ const { values } = parseArgs({
 });
 const [requests, rounds] = [Number(values.requests), Number(values.rounds)];
 const CONNECTIONS = 16;
-const WAYS = { contract: '/pets', 'mount of an upstream': '/upstream/pets', 'mount of a target': '/target/pets' };
+const WAYS = {
+  contract: '/pets',
+  'mount of an upstream': '/upstream/pets',
+  'mount of a target': '/target/pets',
+};
 
 stepAside();
 const children = new Children();
 try {
   const backend = await startBackend(children);
-  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const keys = {
+    admitted: makeSecret('bench'),
+    refused: makeSecret('bench'),
+    unknown: makeSecret('bench'),
+  };
   const surroundings = { children, backend, redis: null, node: process.execPath, keys };
   const more = [
     'mounts:',
@@ -40,9 +48,13 @@ try {
     `  - { path: /target, target: '${backend.url}', stripPrefix: true }`,
   ];
   const checkouts = values.before === undefined ? [undefined] : [values.before, undefined];
-  const series: { name: string; pid: number; one: () => Promise<void>; microseconds: number[] }[] = [];
+  const series: { name: string; pid: number; one: () => Promise<void>; microseconds: number[] }[] =
+    [];
   for (const [i, project] of checkouts.entries()) {
-    const gateway = await prepareStoregate(`storegate-${i}`, surroundings, { more, ...(project && { project }) });
+    const gateway = await prepareStoregate(`storegate-${i}`, surroundings, {
+      more,
+      ...(project && { project }),
+    });
     const { pid } = await children.start({ ...gateway.command, place: 'anywhere' });
     for (const [way, path] of Object.entries(WAYS)) {
       const one = await flood(Number(new URL(gateway.url).port), path, gateway.keys.admitted);

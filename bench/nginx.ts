@@ -44,7 +44,8 @@ export function upstream(port: number): string {
   return `upstream store { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
 }
 
-export const PROXY_PASS = 'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
+export const PROXY_PASS =
+  'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
 
 function configuration(folder: string, options: NginxOptions): string {
   const { port, http = '', server, modules = [], tls, connections = 4_096 } = options;

@@ -4,10 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request } from './work.ts';
 
 /**
- * Sends at an even pace regardless of response times. Returns sorted milliseconds until the last byte. Rejects on a
- * missing response or one other than 2xx.
+ * Sends at an even pace regardless of response times. Returns sorted milliseconds until the last
+ * byte. Rejects on a missing response or one other than 2xx.
  */
-export async function pace(request: Request, { rate, seconds }: { rate: number; seconds: number }): Promise<number[]> {
+export async function pace(
+  request: Request,
+  { rate, seconds }: { rate: number; seconds: number },
+): Promise<number[]> {
   const connections = new Connections(request);
   const answers: Promise<number>[] = [];
   try {
@@ -55,7 +58,11 @@ class Connections {
   }
 
   #open(): Promise<Socket> {
-    const socket = connect({ port: Number(this.#url.port), host: this.#url.hostname, noDelay: true });
+    const socket = connect({
+      port: Number(this.#url.port),
+      host: this.#url.hostname,
+      noDelay: true,
+    });
     socket.setTimeout(10_000, () => socket.destroy());
     this.#all.push(socket);
     return once(socket, 'connect').then(() => socket);
@@ -64,7 +71,9 @@ class Connections {
 
 function toBytes({ method, headers, body }: Request, { pathname, host }: URL): Buffer {
   const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const lines = Object.entries({ host, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries({ host, ...headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return Buffer.from(`${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`);
 }
 
@@ -76,14 +85,18 @@ function answered(socket: Socket): Promise<void> {
       if (error) reject(error);
       else resolve();
     };
-    const cut = () => finish(new Error(`the connection was closed after ${text.length} bytes of an answer`));
+    const cut = () =>
+      finish(new Error(`the connection was closed after ${text.length} bytes of an answer`));
     const read = (chunk: Buffer) => {
       text += chunk.toString('latin1');
       const end = text.indexOf('\r\n\r\n');
       if (end < 0) return;
       if (!/^HTTP\/1\.1 2/.test(text)) return finish(new Error(`answered ${text.slice(0, end)}`));
       const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
-      const done = length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length >= end + 4 + Number(length);
+      const done =
+        length === undefined
+          ? text.endsWith('\r\n0\r\n\r\n')
+          : text.length >= end + 4 + Number(length);
       if (done) finish();
     };
     socket.on('data', read).on('close', cut);

@@ -6,11 +6,22 @@ export function installPackages(): void {
   const folder = new URL('.', import.meta.url).pathname;
   if (existsSync(`${folder}node_modules`)) return;
   console.log("Installing the peers' packages (npm ci in bench/) ...");
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
 }
 
 export function installExecutables(): void {
-  const missing = (Object.keys(debianPackages) as Executable[]).filter((name) => missingExecutable(name) !== null);
-  const packages = [...missing.map((name) => debianPackages[name]), 'libnginx-mod-http-lua', 'lua-nginx-redis'];
-  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { stdio: 'inherit' });
+  const missing = (Object.keys(debianPackages) as Executable[]).filter(
+    (name) => missingExecutable(name) !== null,
+  );
+  const packages = [
+    ...missing.map((name) => debianPackages[name]),
+    'libnginx-mod-http-lua',
+    'lua-nginx-redis',
+  ];
+  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
+    stdio: 'inherit',
+  });
 }

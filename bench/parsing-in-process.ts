@@ -17,7 +17,8 @@ console.log(JSON.stringify(spread(times.slice(1))));
 function timeOf(): number {
   const times = Math.ceil(AMOUNT / bytes.length);
   const before = process.cpuUsage();
-  for (let i = 0; i < times; i++) if (!check(JSON.parse(bytes.toString()))) throw new Error('the body is not valid');
+  for (let i = 0; i < times; i++)
+    if (!check(JSON.parse(bytes.toString()))) throw new Error('the body is not valid');
   const { user, system } = process.cpuUsage(before);
   return (user + system) / times;
 }

@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { compilePattern, type Pattern } from '../packages/openapi/src/patterns/pattern.ts';
 
 /**
- * CPU per character of the patterns in packages/openapi/test/fixtures/patterns.yaml, and of patterns whose automaton
- * has more states than can be remembered.
+ * CPU per character of the patterns in packages/openapi/test/fixtures/patterns.yaml, and of
+ * patterns whose automaton has more states than can be remembered.
  */
 
 interface Row {
@@ -32,7 +32,9 @@ const HOSTILE: readonly [pattern: string, alphabet: string][] = [
 ];
 
 const fixture = join(import.meta.dirname, '../packages/openapi/test/fixtures/patterns.yaml');
-const rows = Object.values(parse(readFileSync(fixture, 'utf8')) as Record<string, readonly Row[]>).flat();
+const rows = Object.values(
+  parse(readFileSync(fixture, 'utf8')) as Record<string, readonly Row[]>,
+).flat();
 
 let seed = 1;
 function random(): number {
@@ -42,7 +44,10 @@ function random(): number {
 
 function randomText(alphabet: string): string {
   const characters = [...alphabet];
-  return Array.from({ length: LENGTH }, () => characters[Math.floor(random() * characters.length)]).join('');
+  return Array.from(
+    { length: LENGTH },
+    () => characters[Math.floor(random() * characters.length)],
+  ).join('');
 }
 
 function textsFor({ pattern, match, differ }: Row): string[] {
@@ -50,7 +55,12 @@ function textsFor({ pattern, match, differ }: Row): string[] {
   const repeated = [...known, ...known.map((text) => text[0]!)].map((text) =>
     text.repeat(Math.ceil(LENGTH / text.length)),
   );
-  return [...repeated, ...repeated.map((text) => `${text}\0`), randomText(known.join('')), randomText(pattern)];
+  return [
+    ...repeated,
+    ...repeated.map((text) => `${text}\0`),
+    randomText(known.join('')),
+    randomText(pattern),
+  ];
 }
 
 /** Over all rounds, because the clock of CPU time is coarse. */
@@ -63,18 +73,25 @@ function nanoseconds(pattern: Pattern, text: string): number {
 
 function print(title: string, results: readonly (readonly [string, number])[]): void {
   console.log(`\n${title}, ns per character`);
-  for (const [pattern, time] of results) console.log(`${time.toFixed(1).padStart(8)}  ${pattern.slice(0, 90)}`);
+  for (const [pattern, time] of results)
+    console.log(`${time.toFixed(1).padStart(8)}  ${pattern.slice(0, 90)}`);
 }
 
 const results = rows
   .filter(({ refused }) => refused === undefined)
   .map((row) => {
     const pattern = compilePattern(row.pattern);
-    return [row.pattern, Math.max(...textsFor(row).map((text) => nanoseconds(pattern, text)))] as const;
+    return [
+      row.pattern,
+      Math.max(...textsFor(row).map((text) => nanoseconds(pattern, text))),
+    ] as const;
   })
   .sort(([, a], [, b]) => b - a);
 print(`The slowest of ${results.length} patterns`, results.slice(0, SHOWN));
 print(
   'Hostile texts',
-  HOSTILE.map(([source, alphabet]) => [source, nanoseconds(compilePattern(source), randomText(alphabet))]),
+  HOSTILE.map(([source, alphabet]) => [
+    source,
+    nanoseconds(compilePattern(source), randomText(alphabet)),
+  ]),
 );

@@ -1,4 +1,7 @@
-/** So that `npm run check` needs no installation in bench/. These declarations also win over installed packages. */
+/**
+ * So that `npm run check` needs no installation in bench/. These declarations also win over
+ * installed packages.
+ */
 declare module 'fastify' {
   import type { IncomingHttpHeaders } from 'node:http';
 
@@ -16,7 +19,10 @@ declare module 'fastify' {
 declare module '@fastify/http-proxy' {
   import type { Plugin } from 'fastify';
 
-  const proxy: Plugin<{ readonly upstream: string; readonly undici?: { readonly connections: number } }>;
+  const proxy: Plugin<{
+    readonly upstream: string;
+    readonly undici?: { readonly connections: number };
+  }>;
   export default proxy;
 }
 

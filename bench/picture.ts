@@ -10,7 +10,10 @@ const HEAD = 44;
 
 /** CPU per request, with Redis's share apart. Colours follow the reader's scheme. */
 export function toSvg({ results, machine }: Comparison): string {
-  const groups = works.map((work) => ({ work, rows: results.filter((result) => result.work === work.name) }));
+  const groups = works.map((work) => ({
+    work,
+    rows: results.filter((result) => result.work === work.name),
+  }));
   const longest = Math.max(...results.map(total));
   let y = 12;
   const drawn: string[] = [];

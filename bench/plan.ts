@@ -8,7 +8,9 @@ export type Plan = ReadonlyMap<Target, readonly Work[]>;
 /** Includes the units. */
 export function planOf({ only, works: wanted }: Pick<Options, 'only' | 'works'>): Plan {
   const chosen = targets.filter(({ name }) => only === null || only.includes(name));
-  const done = new Set(chosen.flatMap((target) => target.works.filter((work) => wanted.includes(work))));
+  const done = new Set(
+    chosen.flatMap((target) => target.works.filter((work) => wanted.includes(work))),
+  );
   // nginx has no keys and so no 401; its 429 is the unit of every refusal.
   if (done.has('unknown')) done.add('refused');
   const plan = targets.map((target): [Target, Work[]] => {

@@ -1,20 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** The measured process has a processor for itself; others share the rest, or may run `anywhere`. */
+/**
+ * The measured process has a processor for itself; others share the rest, or may run `anywhere`.
+ */
 export type Place = 'measured' | 'beside' | 'anywhere';
 
 const LIST = { measured: '0', beside: `1-${availableParallelism() - 1}` } as const;
 
 export const keptApart = availableParallelism() > 1 && hasTaskset();
 
-export function placed(place: Place, file: string, args: readonly string[]): [file: string, args: string[]] {
-  return keptApart && place !== 'anywhere' ? ['taskset', ['-c', LIST[place], file, ...args]] : [file, [...args]];
+export function placed(
+  place: Place,
+  file: string,
+  args: readonly string[],
+): [file: string, args: string[]] {
+  return keptApart && place !== 'anywhere'
+    ? ['taskset', ['-c', LIST[place], file, ...args]]
+    : [file, [...args]];
 }
 
 /** This process paces and checks requests. */
 export function stepAside(): void {
-  if (keptApart) execFileSync('taskset', ['-acp', LIST.beside, String(process.pid)], { stdio: 'ignore' });
+  if (keptApart)
+    execFileSync('taskset', ['-acp', LIST.beside, String(process.pid)], { stdio: 'ignore' });
 }
 
 function hasTaskset(): boolean {

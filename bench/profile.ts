@@ -36,10 +36,15 @@ interface Span {
 export async function profile(options: Options, say: (line: string) => void): Promise<void> {
   const target = options.only?.includes(storegateRedis.name) ? storegateRedis : storegate;
   const folder = mkdtempSync(join(tmpdir(), 'storegate-profile-'));
-  const work = works.find(({ name }) => name === (options.works.length === 1 ? options.works[0] : 'get'))!;
+  const work = works.find(
+    ({ name }) => name === (options.works.length === 1 ? options.works[0] : 'get'),
+  )!;
   const span = await withSurroundings(options.node, async (surroundings) => {
     const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-interval=500'];
-    const running = await startStoregate(target.name, surroundings, { redis: target.redis, nodeOptions });
+    const running = await startStoregate(target.name, surroundings, {
+      redis: target.redis,
+      nodeOptions,
+    });
     await prepare(target, running, work);
     const request = requestOf(work, running.url, running.keys);
     const settings = { connections: options.connections, folder: surroundings.children.folder };
@@ -68,11 +73,19 @@ function summarize(cpuProfile: CpuProfile, span: Span): string {
   times.delete('(idle)');
   const total = [...times.values()].reduce((sum, time) => sum + time, 0);
   const rows = [...times].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
-  const lines = rows.map(([place, time]) => `${((time / total) * 100).toFixed(1).padStart(5)} %  ${place}`);
-  return [`${(total / 1e6).toFixed(1)} s busy, ${(idle / 1e6).toFixed(1)} s idle; self time:`, ...lines].join('\n');
+  const lines = rows.map(
+    ([place, time]) => `${((time / total) * 100).toFixed(1).padStart(5)} %  ${place}`,
+  );
+  return [
+    `${(total / 1e6).toFixed(1)} s busy, ${(idle / 1e6).toFixed(1)} s idle; self time:`,
+    ...lines,
+  ].join('\n');
 }
 
-function selfTimes({ nodes, startTime, samples, timeDeltas }: CpuProfile, { from, to }: Span): Map<string, number> {
+function selfTimes(
+  { nodes, startTime, samples, timeDeltas }: CpuProfile,
+  { from, to }: Span,
+): Map<string, number> {
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const times = new Map<string, number>();
   let now = startTime;

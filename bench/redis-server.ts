@@ -22,7 +22,13 @@ export interface RedisServer {
 export async function startRedis(children: Children): Promise<RedisServer> {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const { pid } = await children.start({ name: 'redis', file: 'redis-server', args, port, place: 'beside' });
+  const { pid } = await children.start({
+    name: 'redis',
+    file: 'redis-server',
+    args,
+    port,
+    place: 'beside',
+  });
   const url = `redis://127.0.0.1:${port}/0`;
   const client = new Redis(url);
   return {

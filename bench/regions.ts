@@ -1,16 +1,23 @@
 /**
- * Several regions in virtual time, with the rules of the gateway: what each way to share limits admits too much and too
- * little, and what Redis does for it. A few minutes:
+ * Several regions in virtual time, with the rules of the gateway: what each way to share limits
+ * admits too much and too little, and what Redis does for it. A few minutes:
  *
  *     node --disable-warning=ExperimentalWarning bench/regions.ts
  *
- * A few keys send most requests (Zipf's law). Each key has the smallest plan that admits all its requests; a tenth have
- * the plan below. Counters exist only for keys that have sent a request. *Too much* and *too little* compare each key
- * with one Redis for all regions, which is exact; *remote* is the share of requests that wait for a Redis in another
- * region. The last four columns are of the busiest Redis; its CPU is an upper bound.
+ * A few keys send most requests (Zipf's law). Each key has the smallest plan that admits all its
+ * requests; a tenth have the plan below. Counters exist only for keys that have sent a request.
+ * *Too much* and *too little* compare each key with one Redis for all regions, which is exact;
+ * *remote* is the share of requests that wait for a Redis in another region. The last four columns
+ * are of the busiest Redis; its CPU is an upper bound.
  */
 import { parseArgs } from 'node:util';
-import { type Deployment, Leases, OneRedis, OneRedisFails, RedisPerRegion } from './regions/deployments.ts';
+import {
+  type Deployment,
+  Leases,
+  OneRedis,
+  OneRedisFails,
+  RedisPerRegion,
+} from './regions/deployments.ts';
 import { requests, type World } from './regions/traffic.ts';
 
 const { values } = parseArgs({
@@ -31,16 +38,21 @@ const [regions, gateways, keys, rate, seconds] = [
   values.seconds,
 ].map(Number) as [number, number, number, number, number];
 if (gateways % regions !== 0) throw new Error('--gateways takes a multiple of --regions');
-if (!(seconds >= 120)) throw new Error('--seconds takes 120 or more: the last minute is the outage');
+if (!(seconds >= 120))
+  throw new Error('--seconds takes 120 or more: the last minute is the outage');
 
-/** Microseconds of Redis per call and per admission: bench/RESULTS.md, State in Redis, 1 and 20 at a time. */
+/**
+ * Microseconds of Redis per call and per admission: bench/RESULTS.md, State in Redis, 1 and 20 at a
+ * time.
+ */
 const [CALL, ADMISSION] = [64, 6.3];
 /** Bytes: bench/RESULTS.md, State in Redis. */
 const [SUBJECT, KEY] = [193, 724];
 
 console.log(`${gateways} gateways in ${regions} regions, ${rate} requests/s for ${seconds} s`);
 console.log(`${keys} keys: ${megabytes(keys * KEY)} MB in each Redis`);
-for (const home of values.home.split(',').map(Number)) compare({ regions, gateways, keys, rate, seconds, home });
+for (const home of values.home.split(',').map(Number))
+  compare({ regions, gateways, keys, rate, seconds, home });
 
 function compare(world: World): void {
   console.log(
@@ -62,7 +74,9 @@ function run(deployment: Deployment, world: World, exact: Uint32Array | null): U
   const admitted = new Uint32Array(world.keys + 1);
   for (const request of requests(world)) if (deployment.admit(request)) admitted[request.key]!++;
   const { much, most, little } = differences(admitted, exact ?? admitted);
-  const busiest = deployment.redis.reduce((one, other) => (other.decisions > one.decisions ? other : one));
+  const busiest = deployment.redis.reduce((one, other) =>
+    other.decisions > one.decisions ? other : one,
+  );
   const cells = [
     deployment.name,
     percent(much),

@@ -3,8 +3,8 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/reload.ts --contract /tmp/documents/kubernetes.json
  *
- * `--workers 2` needs a Redis, `--before main` measures a commit, too. The requested path is added to the large contract; backend and this program run on
- * another processor, if there is one.
+ * `--workers 2` needs a Redis, `--before main` measures a commit, too. The requested path is added
+ * to the large contract; backend and this program run on another processor, if there is one.
  */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -32,8 +32,13 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '1' },
   },
 });
-if (values.contract === undefined) throw new Error('--contract names a large OpenAPI document in JSON');
-const [rate, reloads, workers] = [values.rate, values.reloads, values.workers].map(Number) as [number, number, number];
+if (values.contract === undefined)
+  throw new Error('--contract names a large OpenAPI document in JSON');
+const [rate, reloads, workers] = [values.rate, values.reloads, values.workers].map(Number) as [
+  number,
+  number,
+  number,
+];
 
 type Json = Record<string, unknown>;
 
@@ -42,7 +47,11 @@ const AROUND = 10;
 const WARM_UP = 5;
 const asked = { get: { responses: { '200': { description: 'Done.' } } } };
 const large: { paths: Json } = JSON.parse(readFileSync(values.contract, 'utf8'));
-const small = { openapi: '3.0.3', info: { title: 'Small', version: '1' }, paths: { '/bench': asked } };
+const small = {
+  openapi: '3.0.3',
+  info: { title: 'Small', version: '1' },
+  paths: { '/bench': asked },
+};
 const texts = {
   small: JSON.stringify(small),
   large: JSON.stringify({
@@ -62,7 +71,11 @@ try {
 async function run(): Promise<void> {
   const backend = await startBackend(children);
   const redis = workers > 1 ? await startRedis(children) : null;
-  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const keys = {
+    admitted: makeSecret('bench'),
+    refused: makeSecret('bench'),
+    unknown: makeSecret('bench'),
+  };
   const surroundings = { children, backend, redis, node: process.execPath, keys };
   const options = workers > 1 ? { redis: true, workers } : {};
   const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
@@ -85,7 +98,9 @@ async function measure(gateway: PreparedStoregate): Promise<void> {
   for (let reload = 0; reload < reloads; reload++) {
     await phase('before', pid, () => pace(request, { rate, seconds: AROUND }));
     put(file, 'large');
-    await phase('reload', pid, () => until(() => isThere(`${request.url}/large`, headers), request));
+    await phase('reload', pid, () =>
+      until(() => isThere(`${request.url}/large`, headers), request),
+    );
     await phase('behind it', pid, () => pace(request, { rate, seconds: AROUND }));
     put(file, 'small');
     await until(async () => !(await isThere(`${request.url}/large`, headers)), request);
@@ -134,7 +149,10 @@ async function phase(name: string, pid: number, work: () => Promise<number[]>): 
   const cells = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!].map((time) =>
     time.toFixed(2).padStart(8),
   );
-  cells.push(String(times.length).padStart(11), ((performance.now() - start) / 1_000).toFixed(1).padStart(10));
+  cells.push(
+    String(times.length).padStart(11),
+    ((performance.now() - start) / 1_000).toFixed(1).padStart(10),
+  );
   cells.push(
     ((cpuTime(pid) - cpu) / 1e6).toFixed(1).padStart(8),
     (residentMemory(pid) / 2 ** 20).toFixed(0).padStart(10),

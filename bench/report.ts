@@ -76,11 +76,24 @@ function shortTable({ results }: Comparison, work: Work): string[] {
 /** CPU as a multiple of the commit's, per round. */
 function beforeTable({ results }: Comparison): string {
   const rows = results.flatMap((now) => {
-    const then = results.find(({ target, work }) => work === now.work && target.startsWith(`${now.target}@`));
-    return then ? [[`${now.title}, ${now.work}`, ...cells(then.cpu), ...cells(now.cpu), ratio(now, then)]] : [];
+    const then = results.find(
+      ({ target, work }) => work === now.work && target.startsWith(`${now.target}@`),
+    );
+    return then
+      ? [[`${now.title}, ${now.work}`, ...cells(then.cpu), ...cells(now.cpu), ratio(now, then)]]
+      : [];
   });
   if (rows.length === 0) return '';
-  const header = ['', 'before µs: median', 'min', 'max', 'now µs: median', 'min', 'max', 'now / before'];
+  const header = [
+    '',
+    'before µs: median',
+    'min',
+    'max',
+    'now µs: median',
+    'min',
+    'max',
+    'now / before',
+  ];
   return `### Beside the commit before\n\n${table(header, rows)}`;
 }
 
@@ -103,15 +116,18 @@ function cpuRow(row: Result, unit: number | null): string[] {
 /** That of its bare proxy, or of its own 429 for refusals. */
 export function unitOf(results: readonly Result[], work: Work['name']): number | null {
   const row =
-    results.find((result) => result.work === work && units.some(({ name }) => name === result.target)) ??
-    results.find((result) => work === 'unknown' && result.target === 'nginx-limit');
+    results.find(
+      (result) => result.work === work && units.some(({ name }) => name === result.target),
+    ) ?? results.find((result) => work === 'unknown' && result.target === 'nginx-limit');
   return row?.cpu.median ?? null;
 }
 
 function latencyTable({ latencies }: Comparison): string {
   if (latencies.length === 0) return '';
   const rows = latencies.map(({ target, p50, p99, addedP50, addedP99 }) =>
-    [target, p50, p99, addedP50, addedP99].map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : cell)),
+    [target, p50, p99, addedP50, addedP99].map((cell) =>
+      typeof cell === 'number' ? cell.toFixed(2) : cell,
+    ),
   );
   const header = ['', 'p50 ms', 'p99 ms', 'added p50', 'added p99'];
   return `### Latency at ${PACE} evenly paced GETs a second\n\n${table(header, rows)}`;
@@ -136,11 +152,20 @@ function markTable(comparison: Comparison): string {
     const { title, unit, atMost, aim, measured } = mark;
     if (measured === null) missing.push(`${title} (${unit})`);
     else
-      rows.push([title, unit, shown(atMost), aim === null ? '' : shown(aim), shown(measured), verdict(mark, measured)]);
+      rows.push([
+        title,
+        unit,
+        shown(atMost),
+        aim === null ? '' : shown(aim),
+        shown(measured),
+        verdict(mark, measured),
+      ]);
   }
   if (rows.length === 0) return '';
   const text = `### Marks\n\n${table(['', 'unit', 'at most', 'aim', 'measured', ''], rows)}`;
-  return !comparison.whole || missing.length === 0 ? text : `${text}\n\nNot measured: ${missing.join('; ')}.`;
+  return !comparison.whole || missing.length === 0
+    ? text
+    : `${text}\n\nNot measured: ${missing.join('; ')}.`;
 }
 
 function verdict({ atMost, aim }: Mark, measured: number): string {
@@ -158,7 +183,9 @@ function cells({ median, min, max }: Spread): string[] {
 
 /** All columns except the first two are figures. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)));
+  const widths = header.map((cell, i) =>
+    Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)),
+  );
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`;
   const rule = `| ${widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;

@@ -3,9 +3,10 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/restarts.ts --requests 1000000 --restarts 20
  *
- * Each round restarts both with SIGTERM; with `--workers 2` or more, it also ends one worker of each. HAProxy balances
- * without retries. With `--direct`, clients open a connection per request, alternate between the gateways regardless of
- * readiness, and try the other only if the connection is refused. `--busy 4` adds four busy processes.
+ * Each round restarts both with SIGTERM; with `--workers 2` or more, it also ends one worker of
+ * each. HAProxy balances without retries. With `--direct`, clients open a connection per request,
+ * alternate between the gateways regardless of readiness, and try the other only if the connection
+ * is refused. `--busy 4` adds four busy processes.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -77,7 +78,9 @@ async function run(): Promise<void> {
     await until(() => clients.sent >= (requests * done) / restarts);
     for (const gateway of gateways) await restart(gateway, balancer);
     done++;
-    say(`${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`);
+    say(
+      `${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`,
+    );
   }
   await running;
   printResult(clients, (performance.now() - started) / 1_000);
@@ -86,7 +89,11 @@ async function run(): Promise<void> {
 async function startGateways(): Promise<Gateway[]> {
   const backend = await startBackend(children);
   const redis = await startRedis(children);
-  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const keys = {
+    admitted: makeSecret('bench'),
+    refused: makeSecret('bench'),
+    unknown: makeSecret('bench'),
+  };
   const surroundings = { children, backend, redis, node: process.execPath, keys };
   const options = { redis: true, workers, drainDelay: values.delay };
   const gateways: Gateway[] = [];
@@ -109,7 +116,9 @@ async function replaceWorker(gateway: Gateway): Promise<void> {
   const before = childrenOf(gateway.child.pid);
   process.kill(before[0]!, 'SIGTERM');
   const isNew = (pid: number) => !before.includes(pid);
-  await until(async () => childrenOf(gateway.child.pid).some(isNew) && (await workersOf(gateway)) === workers);
+  await until(
+    async () => childrenOf(gateway.child.pid).some(isNew) && (await workersOf(gateway)) === workers,
+  );
 }
 
 async function workersOf({ adminUrl }: Gateway): Promise<number> {

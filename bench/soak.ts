@@ -20,7 +20,8 @@ const SECONDS = 10;
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   await withSurroundings(options.node, async (surroundings) => {
     const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
-    if (options.before !== null) projects.unshift(checkOut(options.before, surroundings.children.folder));
+    if (options.before !== null)
+      projects.unshift(checkOut(options.before, surroundings.children.folder));
     for (const { name, folder } of projects) {
       say(`${name}: making ${KEYS} keys`);
       await measure(name, folder, options, surroundings);
@@ -28,11 +29,19 @@ export async function soak(options: Options, say: (line: string) => void): Promi
   });
 }
 
-async function measure(name: string, project: string, options: Options, surroundings: Surroundings): Promise<void> {
+async function measure(
+  name: string,
+  project: string,
+  options: Options,
+  surroundings: Surroundings,
+): Promise<void> {
   const get = works.find((work) => work.name === 'get')!;
   const { children } = surroundings;
   const file = join(children.folder, 'keys');
-  const prepared = await prepareStoregate(name, surroundings, { project, prepare: (data) => makeKeys(data, file) });
+  const prepared = await prepareStoregate(name, surroundings, {
+    project,
+    prepare: (data) => makeKeys(data, file),
+  });
   const running = { ...prepared, ...(await children.start(prepared.command)) };
   const { pid } = running;
   await prepare(storegate, running, get);
@@ -44,7 +53,12 @@ async function measure(name: string, project: string, options: Options, surround
     const before = cpuTime(pid);
     const script = takeTurns(file, requests % KEYS);
     const { connections } = options;
-    const result = await load(request, { seconds: SECONDS, connections, folder: children.folder, script });
+    const result = await load(request, {
+      seconds: SECONDS,
+      connections,
+      folder: children.folder,
+      script,
+    });
     if (result.refusals + result.failures > 0) {
       throw new WrongAnswer(
         `${result.refusals} of ${result.requests} requests were refused, ${result.failures} not answered, ${result.timeouts} of them in time`,
@@ -63,7 +77,10 @@ async function measure(name: string, project: string, options: Options, surround
   await running.stop();
 }
 
-/** Writes copies of the admitted key directly into the gateway's file, because a million commands would take hours. */
+/**
+ * Writes copies of the admitted key directly into the gateway's file, because a million commands
+ * would take hours.
+ */
 function makeKeys(data: string, file: string): void {
   const db = new DatabaseSync(join(data, 'state.db'));
   const [row] = db.prepare("SELECT record FROM keys WHERE record ->> 'plan' = 'large'").all();

@@ -1,10 +1,11 @@
 /**
- * CPU of starting a process: a gateway until it is ready, and whole commands in the folder of a running gateway.
+ * CPU of starting a process: a gateway until it is ready, and whole commands in the folder of a
+ * running gateway.
  *
  *     node --disable-warning=ExperimentalWarning bench/start.ts --before main --runs 10
  *
- * From source and from the package. Embedded state in an empty folder, shipped settings and contract, warm compile
- * cache. `--before` measures a commit, too.
+ * From source and from the package. Embedded state in an empty folder, shipped settings and
+ * contract, warm compile cache. `--before` measures a commit, too.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -17,11 +18,17 @@ import { checkOut, mainOf } from '../test/support/checkout.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 import { spread } from './statistics.ts';
 
-const { values } = parseArgs({ options: { before: { type: 'string' }, runs: { type: 'string', default: '10' } } });
+const { values } = parseArgs({
+  options: { before: { type: 'string' }, runs: { type: 'string', default: '10' } },
+});
 const runs = Number(values.runs);
 const SERVE = ['serve', '--no-demo-keys'];
 const COMMANDS = { status: ['status'], 'keys list': ['keys', 'list'], '--help': ['--help'] };
-const FIGURES = ['serve: CPU ms', 'serve: RSS MiB', ...Object.keys(COMMANDS).map((name) => `${name}: CPU ms`)];
+const FIGURES = [
+  'serve: CPU ms',
+  'serve: RSS MiB',
+  ...Object.keys(COMMANDS).map((name) => `${name}: CPU ms`),
+];
 
 interface Build {
   readonly name: string;
@@ -62,7 +69,9 @@ function build(name: string, main: string): Build {
 }
 
 function pack(): string {
-  execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), temporary], { stdio: 'ignore' });
+  execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), temporary], {
+    stdio: 'ignore',
+  });
   return join(temporary, 'package/dist/main.js');
 }
 
@@ -87,7 +96,11 @@ async function measure(main: string): Promise<readonly number[]> {
 function start(args: readonly string[], main: string, cwd: string): ChildProcess {
   const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', main];
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
-  const child = spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...options, ...args], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   child.stdout!.resume();
   return child;
 }

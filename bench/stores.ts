@@ -1,11 +1,13 @@
 /**
- * Effects of a failing backend on clients at an even pace: before, during and after the fault. About six minutes:
+ * Effects of a failing backend on clients at an even pace: before, during and after the fault.
+ * About six minutes:
  *
  *     node --disable-warning=ExperimentalWarning bench/stores.ts
  *
- * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and `--seconds` (per part)
- * reduce the run; `--project` measures another checkout. "first callers" sent their requests before the gateway
- * reported the backend down, or during the whole fault if it never did.
+ * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and
+ * `--seconds` (per part) reduce the run; `--project` measures another checkout. "first callers"
+ * sent their requests before the gateway reported the backend down, or during the whole fault if it
+ * never did.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,12 +46,17 @@ interface Moments {
 
 stepAside();
 console.log(`${rate} requests/s; milliseconds`);
-console.log('stores  fault   part           requests  failed      p50      p99      max   lasted s  failed with');
-for (const count of values.stores.split(',').map(Number)) for (const fault of faults) await measure(count, fault);
+console.log(
+  'stores  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
+);
+for (const count of values.stores.split(',').map(Number))
+  for (const fault of faults) await measure(count, fault);
 
 async function measure(count: number, fault: Fault): Promise<void> {
   const children = new Children();
-  const stores = await Promise.all(['a', 'b', 'c'].slice(0, count).map((name) => NginxStore.start(name)));
+  const stores = await Promise.all(
+    ['a', 'b', 'c'].slice(0, count).map((name) => NginxStore.start(name)),
+  );
   try {
     const gateway = await prepareStoregate('storegate', surroundings(children, stores), {
       ...(values.project === undefined ? {} : { project: values.project }),
@@ -72,7 +79,11 @@ async function measure(count: number, fault: Fault): Promise<void> {
 }
 
 function surroundings(children: Children, stores: readonly NginxStore[]) {
-  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const keys = {
+    admitted: makeSecret('bench'),
+    refused: makeSecret('bench'),
+    unknown: makeSecret('bench'),
+  };
   const backend = { url: stores.map(({ url }) => url).join(','), port: stores[0]!.port, pid: 0 };
   return { children, backend, redis: null, node: process.execPath, keys };
 }
@@ -86,7 +97,8 @@ async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promis
   await pause(Math.max(0, (down ?? failed) + seconds * 1_000 - performance.now()));
   const restored = performance.now();
   await store.recover();
-  const back = down === null ? null : await moment(async () => (await isUp()) === 1, restored + BACK_WITHIN);
+  const back =
+    down === null ? null : await moment(async () => (await isUp()) === 1, restored + BACK_WITHIN);
   return { failed, down, restored, back };
 }
 
@@ -101,7 +113,9 @@ async function moment(holds: () => Promise<boolean>, latest: number): Promise<nu
 /** `null`: unknown. */
 async function upOf(store: string, adminUrl: string): Promise<number | null> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = text.split('\n').find((one) => one.startsWith('storegate_store_up{') && one.includes(`"${store}"`));
+  const line = text
+    .split('\n')
+    .find((one) => one.startsWith('storegate_store_up{') && one.includes(`"${store}"`));
   return line === undefined ? null : Number(line.split(' ').at(-1));
 }
 

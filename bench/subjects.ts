@@ -16,7 +16,10 @@ export interface SubjectFigures {
 }
 
 /** In a separate process with a separate heap. */
-export async function measureSubjects(node: string, say: (line: string) => void): Promise<SubjectFigures> {
+export async function measureSubjects(
+  node: string,
+  say: (line: string) => void,
+): Promise<SubjectFigures> {
   say('a million subjects in the embedded state');
   const script = new URL('subjects-in-process.ts', import.meta.url).pathname;
   const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', script];

@@ -11,7 +11,10 @@ export interface Started {
   readonly running: Running;
 }
 
-export async function withSurroundings<T>(node: string, work: (surroundings: Surroundings) => Promise<T>): Promise<T> {
+export async function withSurroundings<T>(
+  node: string,
+  work: (surroundings: Surroundings) => Promise<T>,
+): Promise<T> {
   for (const name of ['nginx', 'wrk'] as const) {
     const missing = missingExecutable(name);
     if (missing !== null) throw new Error(`${missing}; npm run bench -- --install gets all`);
@@ -22,7 +25,11 @@ export async function withSurroundings<T>(node: string, work: (surroundings: Sur
   try {
     const backend = await startBackend(children);
     const redis = missingExecutable('redis-server') === null ? await startRedis(children) : null;
-    const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+    const keys = {
+      admitted: makeSecret('bench'),
+      refused: makeSecret('bench'),
+      unknown: makeSecret('bench'),
+    };
     surroundings = { children, backend, redis, node, keys };
     return await work(surroundings);
   } catch (error) {

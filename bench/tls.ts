@@ -3,8 +3,8 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/tls.ts --before main
  *
- * A GET on kept-alive connections, plain and with TLS; and a GET per connection: plain, full handshake, resumed
- * session. `--before` measures a commit, too.
+ * A GET on kept-alive connections, plain and with TLS; and a GET per connection: plain, full
+ * handshake, resumed session. `--before` measures a commit, too.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -43,7 +43,15 @@ interface Measured {
 /** Self-signed for `localhost`. */
 function certificate(folder: string): { cert: string; key: string } {
   const pair = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+  const kind = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '1',
+  ];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const files = ['-keyout', pair.key, '-out', pair.cert];
   execFileSync('openssl', ['req', '-x509', ...kind, ...names, ...files], { stdio: 'ignore' });
@@ -65,12 +73,24 @@ async function startAll(surroundings: Surroundings): Promise<Measured[]> {
     add(`${name}, TLS`, secure.url.replace('http:', 'https:'), secure.keys.admitted, secure);
   };
   await start('storegate');
-  if (values.before !== undefined) await start('storegate before', checkOut(values.before, children.folder).folder);
+  if (values.before !== undefined)
+    await start('storegate before', checkOut(values.before, children.folder).folder);
   for (const tls of [null, pair]) {
     const [name, port] = [tls === null ? 'nginx' : 'nginx-tls', await freePort()];
     const server = `location / { ${PROXY_PASS} }`;
-    const child = await startNginx(children, { name, port, http: upstream(backend.port), server, ...(tls && { tls }) });
-    add(tls === null ? 'nginx' : 'nginx, TLS', `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}`, 'none', child);
+    const child = await startNginx(children, {
+      name,
+      port,
+      http: upstream(backend.port),
+      server,
+      ...(tls && { tls }),
+    });
+    add(
+      tls === null ? 'nginx' : 'nginx, TLS',
+      `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}`,
+      'none',
+      child,
+    );
   }
   return all;
 }
@@ -109,12 +129,16 @@ async function once1({ url, key }: Measured, session: Buffer | null): Promise<Bu
       made = one;
     });
     await once(secured, 'secureConnect');
-    if (secured.isSessionReused() !== (session !== null)) throw new Error(`${url}: sessions are not as they should be`);
+    if (secured.isSessionReused() !== (session !== null))
+      throw new Error(`${url}: sessions are not as they should be`);
     socket = secured;
   }
-  socket.write(`GET /pets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`);
+  socket.write(
+    `GET /pets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`,
+  );
   const [answer] = (await once(socket, 'data')) as [Buffer];
-  if (!answer.toString('latin1').startsWith('HTTP/1.1 200 ')) throw new Error(answer.toString('latin1', 0, 200));
+  if (!answer.toString('latin1').startsWith('HTTP/1.1 200 '))
+    throw new Error(answer.toString('latin1', 0, 200));
   socket.destroy();
   return made;
 }
@@ -153,8 +177,11 @@ await withSurroundings(process.execPath, async (surroundings) => {
       if (round > 0) costs.get(name)!.push(found);
     }
   }
-  for (const [name, found] of costs) console.log(`${name.padEnd(44)} ${spread(found).median.toFixed(1)} us of CPU`);
+  for (const [name, found] of costs)
+    console.log(`${name.padEnd(44)} ${spread(found).median.toFixed(1)} us of CPU`);
   const of = (name: string) => spread(costs.get(`${name}: GET, connection kept`)!).median;
   const ratio = (name: string) => (of(`${name}, TLS`) / of(name)).toFixed(2);
-  console.log(`TLS beside plain, connection kept: ${names.map((name) => `${name} ${ratio(name)}`).join(', ')}`);
+  console.log(
+    `TLS beside plain, connection kept: ${names.map((name) => `${name} ${ratio(name)}`).join(', ')}`,
+  );
 });

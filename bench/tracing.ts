@@ -3,8 +3,8 @@
  *
  *     node --expose-gc bench/tracing.ts
  *
- * Covers the ids, the fields for the backend, and the processing of the event at the end. Rounds in turn; the receiver
- * is another process.
+ * Covers the ids, the fields for the backend, and the processing of the event at the end. Rounds in
+ * turn; the receiver is another process.
  */
 
 import { fork } from 'node:child_process';
@@ -38,7 +38,13 @@ const NO_FIELDS: Fields = {
   keepAlive: false,
   meaning: null,
 };
-const ANSWER: ClientResponse = { status: 200, reason: '', minor: 1, fields: NO_FIELDS, body: Buffer.alloc(0) };
+const ANSWER: ClientResponse = {
+  status: 200,
+  reason: '',
+  minor: 1,
+  fields: NO_FIELDS,
+  body: Buffer.alloc(0),
+};
 
 const TRACE = {
   path: '/pets',
@@ -52,7 +58,9 @@ if (process.argv[2] === 'receiver') await receive();
 else await compare();
 
 async function receive(): Promise<void> {
-  const server = createServer((request, response) => request.resume().on('end', () => response.end()));
+  const server = createServer((request, response) =>
+    request.resume().on('end', () => response.end()),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send!((server.address() as AddressInfo).port);
@@ -86,9 +94,11 @@ async function compare(): Promise<void> {
   const figures = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));
   for (const one of Object.values(kinds)) await microseconds(one, REQUESTS / 10);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, one] of Object.entries(kinds)) figures.get(name)!.push(await microseconds(one, REQUESTS));
+    for (const [name, one] of Object.entries(kinds))
+      figures.get(name)!.push(await microseconds(one, REQUESTS));
   }
-  for (const [name, all] of figures) console.log(`${name}: ${spread(all).median.toFixed(2)} µs a request`);
+  for (const [name, all] of figures)
+    console.log(`${name}: ${spread(all).median.toFixed(2)} µs a request`);
   await tracing.close();
   console.log(became);
   receiver.kill();

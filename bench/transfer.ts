@@ -27,7 +27,11 @@ const REPORT_USAGE = `process.on('exit', () => {
   process.stderr.write('\\n' + (userCPUTime + systemCPUTime) / 1e6 + ' ' + maxRSS + '\\n');
 })`;
 
-async function storegate(title: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
+async function storegate(
+  title: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<void> {
   const began = performance.now();
   const options = [
     '--disable-warning=ExperimentalWarning',
@@ -47,13 +51,26 @@ async function storegate(title: string, args: readonly string[], env: Record<str
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   const [cpu = 0, memory = 0] = (lines.pop() ?? '').split(' ').map(Number);
   if (code !== 0) throw new Error(`${title} ended with ${code}: ${lines.join('\n')}`);
-  const figures = [seconds, cpu.toFixed(1), (memory / 1_024).toFixed(0)].map((figure) => figure.padStart(8));
+  const figures = [seconds, cpu.toFixed(1), (memory / 1_024).toFixed(0)].map((figure) =>
+    figure.padStart(8),
+  );
   console.log(`${title.padEnd(30)}${figures.join('')}`);
 }
 
 async function startRedis(): Promise<{ url: string; stop: () => void }> {
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+  ];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const text of child.stdout) if (String(text).includes('Ready to accept')) break;
   return { url: `redis://127.0.0.1:${port}`, stop: () => child.kill() };

@@ -16,17 +16,23 @@ interface Answer {
 /** Returns X-RateLimit-Remaining, or `null` if the target does not count. Throws WrongAnswer. */
 export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
   const request = requestOf(work, running.url, running.keys);
-  const asked = () => ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
+  const asked = () =>
+    ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
   let answer = await asked();
   if (letsThrough(target, work) > 0 && answer.status < 400) answer = await asked();
   const expect = (holds: boolean, what: string) => {
     if (holds) return;
-    throw wrong(target, work, `${what}, but it answered ${answer.status} ${answer.body.slice(0, 200)}`);
+    throw wrong(
+      target,
+      work,
+      `${what}, but it answered ${answer.status} ${answer.body.slice(0, 200)}`,
+    );
   };
   expect(work.statuses.includes(answer.status), `expected ${work.statuses.join(' or ')}`);
   if (isAdmitted(work)) checkForwarded(work, answer, expect);
   if (!target.counts || work.key === 'unknown') return null;
-  if (work.key === 'refused') expect(Number(answer.headers['retry-after']) >= 1, 'expected Retry-After');
+  if (work.key === 'refused')
+    expect(Number(answer.headers['retry-after']) >= 1, 'expected Retry-After');
   const remaining = Number(answer.headers['x-ratelimit-remaining'] ?? Number.NaN);
   expect(Number.isSafeInteger(remaining), 'expected X-RateLimit-Remaining');
   return remaining;
@@ -42,7 +48,8 @@ export function letsThrough(target: Target, work: Work): number {
 }
 
 export async function prepare(target: Target, running: Running, work: Work): Promise<void> {
-  if (!isAdmitted(work)) for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
+  if (!isAdmitted(work))
+    for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
   const first = await probe(target, running, work);
   const second = await probe(target, running, work);
   if (!isAdmitted(work) || first === null || second === null) return;
@@ -50,7 +57,11 @@ export async function prepare(target: Target, running: Running, work: Work): Pro
     throw new WrongAnswer(`${target.name}: X-RateLimit-Remaining went from ${first} to ${second}`);
 }
 
-function checkForwarded(work: Work, answer: Answer, expect: (holds: boolean, what: string) => void): void {
+function checkForwarded(
+  work: Work,
+  answer: Answer,
+  expect: (holds: boolean, what: string) => void,
+): void {
   expect(answer.body === replyTo(work), "expected the backend's body");
   if (work.body === null) return;
   const sent = Buffer.byteLength(work.body);
@@ -73,7 +84,11 @@ function ask({ method, url, headers, body }: Request): Promise<Answer> {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => {
-          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks).toString() });
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            body: Buffer.concat(chunks).toString(),
+          });
         });
       },
     );

@@ -40,7 +40,14 @@ const JSON_TYPE = 'application/json';
 const NEW_PET = newPet(200);
 
 export const works: readonly Work[] = [
-  { name: 'get', title: 'admitted GET', method: 'GET', body: null, key: 'admitted', statuses: [200] },
+  {
+    name: 'get',
+    title: 'admitted GET',
+    method: 'GET',
+    body: null,
+    key: 'admitted',
+    statuses: [200],
+  },
   {
     name: 'get-same',
     title: 'admitted GET, sent by a script as the next ones',
@@ -63,7 +70,15 @@ export const works: readonly Work[] = [
   ...SIZES.map((size, i): Work => {
     const title = `admitted GET, ${['100 KB', '10 MB'][i]} of response`;
     const name = i === 0 ? 'get-100k' : 'get-10m';
-    return { name, title, method: 'GET', path: `${SIZED}${size}`, body: null, key: 'admitted', statuses: [200] };
+    return {
+      name,
+      title,
+      method: 'GET',
+      path: `${SIZED}${size}`,
+      body: null,
+      key: 'admitted',
+      statuses: [200],
+    };
   }),
   {
     name: 'post',
@@ -97,7 +112,14 @@ export const works: readonly Work[] = [
     key: 'refused',
     statuses: [429, 403],
   },
-  { name: 'unknown', title: '401, unknown key', method: 'GET', body: null, key: 'unknown', statuses: [401] },
+  {
+    name: 'unknown',
+    title: '401, unknown key',
+    method: 'GET',
+    body: null,
+    key: 'unknown',
+    statuses: [401],
+  },
 ];
 
 /** The schema of `visits`, which storegate and ajv alone check. */

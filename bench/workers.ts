@@ -3,8 +3,9 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/workers.ts
  *
- * Needs root and control groups. The share leaves two cores enough for the load generator, the backend and Redis, so
- * the gateway alone limits the throughput, as on a larger machine with a core for each process.
+ * Needs root and control groups. The share leaves two cores enough for the load generator, the
+ * backend and Redis, so the gateway alone limits the throughput, as on a larger machine with a core
+ * for each process.
  */
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -58,7 +59,12 @@ await withSurroundings(process.execPath, async (surroundings) => {
   const two = await startStoregate('two', surroundings, { redis: true, workers: 2 });
   const groups: string[] = [];
   const perSecond = async ({ url, keys }: Running, seconds: number) => {
-    const request = { method: 'GET', url: `${url}/pets`, headers: { 'X-API-Key': keys.admitted }, body: null };
+    const request = {
+      method: 'GET',
+      url: `${url}/pets`,
+      headers: { 'X-API-Key': keys.admitted },
+      body: null,
+    };
     const { folder } = surroundings.children;
     const result = await load(request, { seconds, connections: CONNECTIONS, folder });
     if (result.refusals + result.failures > 0) throw new Error(`${url}: ${JSON.stringify(result)}`);
@@ -71,14 +77,17 @@ await withSurroundings(process.execPath, async (surroundings) => {
       groups.push(...found.map(limit));
       return found.length;
     });
-    if (counts.join() !== '1,2') throw new Error(`found ${counts.join(' and ')} processes that handle requests`);
+    if (counts.join() !== '1,2')
+      throw new Error(`found ${counts.join(' and ')} processes that handle requests`);
     const [ofOne, ofTwo]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
       ofOne.push(await perSecond(one, SECONDS));
       ofTwo.push(await perSecond(two, SECONDS));
     }
     const [first, second] = [spread(ofOne), spread(ofTwo)];
-    console.log(`each process may use ${share} of a core; requests a second, median of ${rounds} (min, max)`);
+    console.log(
+      `each process may use ${share} of a core; requests a second, median of ${rounds} (min, max)`,
+    );
     for (const [name, { median, min, max }] of [
       ['one process', first],
       ['two workers', second],

@@ -9,11 +9,22 @@ export function configType(): string {
 
   function typeOf(reference: Schema, indent: string): string {
     const schema = flatten(reference, root);
-    const { additionalProperties: entries, enum: words, items, properties, type, 'x-unit': unit } = schema;
+    const {
+      additionalProperties: entries,
+      enum: words,
+      items,
+      properties,
+      type,
+      'x-unit': unit,
+    } = schema;
     const orNull = [type].flat().includes('null') ? ' | null' : '';
     if (unit !== undefined) return `Unit<'${unit}'>${orNull}`;
-    const definition = (reference.$ref ?? reference.allOf?.[0]?.$ref)?.replace('#/definitions/', '');
-    if (definition !== undefined && (properties !== undefined || words !== undefined)) return sharedType(definition);
+    const definition = (reference.$ref ?? reference.allOf?.[0]?.$ref)?.replace(
+      '#/definitions/',
+      '',
+    );
+    if (definition !== undefined && (properties !== undefined || words !== undefined))
+      return sharedType(definition);
     if (properties !== undefined) return sectionOf(schema, indent);
     if (typeof entries === 'object') return `Readonly<Record<string, ${typeOf(entries, indent)}>>`;
     if (items !== undefined) return listText(typeOf(items, indent));
@@ -22,7 +33,8 @@ export function configType(): string {
 
   function sharedType(definition: string): string {
     const name = definition.replace(/^./, (first) => first.toUpperCase());
-    if (!shared.has(name)) shared.set(name, `export type ${name} = ${typeOf(root.definitions![definition]!, '')};\n`);
+    if (!shared.has(name))
+      shared.set(name, `export type ${name} = ${typeOf(root.definitions![definition]!, '')};\n`);
     return name;
   }
 

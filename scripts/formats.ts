@@ -14,7 +14,10 @@ import { line } from './formats/shape.ts';
 
 const SNAPSHOT = resolve(import.meta.dirname, '../test/release/formats.txt');
 
-/** Everything that users, their tools and other versions depend on: sorted lines `name: value`, or names alone. */
+/**
+ * Everything that users, their tools and other versions depend on: sorted lines `name: value`, or
+ * names alone.
+ */
 export function formats(): readonly string[] {
   const all = [settings, adminApi, metrics, logLines, webhooks, redis, files, commands, responses];
   return [...new Set(all.flatMap((each) => [...each()]))].sort();
@@ -29,7 +32,8 @@ function* metrics(): Generator<string> {
 function* commands(): Generator<string> {
   let command = 'storegate';
   for (const text of cliReference().split('\n')) {
-    const [, name, option, values] = /^## (storegate .+)$|^- `(-[^`]+)`: |^`(storegate [^`]+)`: /.exec(text) ?? [];
+    const [, name, option, values] =
+      /^## (storegate .+)$|^- `(-[^`]+)`: |^`(storegate [^`]+)`: /.exec(text) ?? [];
     command = name ?? command;
     const form = option === undefined ? (name ?? values) : `${command} ${option}`;
     if (form !== undefined) yield `command ${form.replace(/([<[])[^>\]]+/g, '$1value')}`;
@@ -37,7 +41,8 @@ function* commands(): Generator<string> {
 }
 
 function* responses(): Generator<string> {
-  for (const [code, { status }] of Object.entries(CATALOGUE)) yield line(`error ${code}`, [`${status}`]);
+  for (const [code, { status }] of Object.entries(CATALOGUE))
+    yield line(`error ${code}`, [`${status}`]);
   for (const header of EXPOSED_HEADERS.split(', ')) yield `response header ${header}`;
 }
 
@@ -48,22 +53,30 @@ export interface Difference {
 }
 
 export function compare(before: readonly string[], after: readonly string[]): Difference {
-  const [old, now] = [before, after].map((lines) => new Map(lines.map((text) => [nameOf(text), text])));
+  const [old, now] = [before, after].map(
+    (lines) => new Map(lines.map((text) => [nameOf(text), text])),
+  );
   const breaking = [...old!].flatMap(([name, text]) => {
     const current = now!.get(name);
     if (current === text) return [];
     return current === undefined ? [`- ${text}`] : [`- ${text}`, `+ ${current}`];
   });
-  return { breaking, added: [...now!].flatMap(([name, text]) => (old!.has(name) ? [] : [`+ ${text}`])) };
+  return {
+    breaking,
+    added: [...now!].flatMap(([name, text]) => (old!.has(name) ? [] : [`+ ${text}`])),
+  };
 }
 
 const nameOf = (text: string): string => text.split(': ', 1)[0]!;
 
 /** Empty without a difference. */
 export function report({ breaking, added }: Difference): string {
-  const accept = 'Restore it, or accept it with `npm run generate -- --breaking` and add it to CHANGELOG.md.';
+  const accept =
+    'Restore it, or accept it with `npm run generate -- --breaking` and add it to CHANGELOG.md.';
   const parts = [
-    ...(breaking.length > 0 ? [`breaking: others depend on what changed here. ${accept}`, ...breaking] : []),
+    ...(breaking.length > 0
+      ? [`breaking: others depend on what changed here. ${accept}`, ...breaking]
+      : []),
     ...(added.length > 0 ? ['new: run `npm run generate`.', ...added] : []),
   ];
   return parts.join('\n');

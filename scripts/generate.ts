@@ -7,7 +7,8 @@ import { prometheusRule } from './prometheus-rule.ts';
 import { settingsFile } from './settings-file.ts';
 import { listText, objectText } from './type-text.ts';
 
-// Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7 does not have.
+// Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7
+// does not have.
 
 const root = join(import.meta.dirname, '..');
 const CONTRACT = join(root, 'config/admin.openapi.yaml');
@@ -56,8 +57,8 @@ interface Operation {
 }
 
 /**
- * The TypeScript types of the admin API: every schema and response of its contract, and the requests and answers of
- * its operations.
+ * The TypeScript types of the admin API: every schema and response of its contract, and the
+ * requests and answers of its operations.
  */
 export function adminTypes(): string {
   const { paths, components } = parse(readFileSync(CONTRACT, 'utf8')) as Contract;
@@ -96,7 +97,8 @@ export function adminTypes(): string {
   }
 
   function declaration(name: string, schema: Schema): string {
-    const [own = schema, ...others] = schema.allOf?.toSorted((a, b) => Number(!!a.$ref) - Number(!!b.$ref)) ?? [];
+    const [own = schema, ...others] =
+      schema.allOf?.toSorted((a, b) => Number(!!a.$ref) - Number(!!b.$ref)) ?? [];
     const type = withoutNull(own, '');
     if (!type.startsWith('{')) return `export type ${name} = ${type};\n`;
     const bases = others.map((other) => typeOf(other, '')).join(', ');
@@ -110,13 +112,19 @@ export function adminTypes(): string {
     return good.$ref === undefined || schema.$ref ? typeOf(schema, '  ') : nameIn(good.$ref);
   }
 
-  function callOf(method: string, path: string, { parameters: own = [], requestBody }: Operation): string {
+  function callOf(
+    method: string,
+    path: string,
+    { parameters: own = [], requestBody }: Operation,
+  ): string {
     const query = own
       .map((one) => (one.$ref === undefined ? one : parameters[nameIn(one.$ref)]!))
       .filter((one) => one.in === 'query');
     const members = [
       `readonly request: \`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, `\${string}`)}\``,
-      ...(query.length > 0 ? [`readonly query: ${query.map(({ name }) => `'${name}'`).join(' | ')}`] : []),
+      ...(query.length > 0
+        ? [`readonly query: ${query.map(({ name }) => `'${name}'`).join(' | ')}`]
+        : []),
       ...(requestBody ? [`readonly body: ${typeOf(json(requestBody)!, '    ')}`] : []),
     ];
     return objectText(members, '  ');
@@ -132,7 +140,13 @@ export function adminTypes(): string {
     Object.entries(item).flatMap(([method, operation]) =>
       operation.operationId === undefined
         ? []
-        : [{ id: operation.operationId, answer: answerOf(operation), call: callOf(method, path, operation) }],
+        : [
+            {
+              id: operation.operationId,
+              answer: answerOf(operation),
+              call: callOf(method, path, operation),
+            },
+          ],
     ),
   );
   return [
@@ -143,9 +157,14 @@ export function adminTypes(): string {
   ].join('\n');
 }
 
-/** Has no name in TypeScript, where its pattern and length are not checked. Also a list of scalars. */
+/**
+ * Has no name in TypeScript, where its pattern and length are not checked. Also a list of scalars.
+ */
 const isScalar = ({ enum: values, type, items }: Schema): boolean =>
-  values === undefined && type !== undefined && type !== 'object' && (items === undefined || isScalar(items));
+  values === undefined &&
+  type !== undefined &&
+  type !== 'object' &&
+  (items === undefined || isScalar(items));
 
 const orNull = (type: string, { nullable, enum: values }: Schema): string =>
   nullable && !values?.includes(null) ? `${type} | null` : type;

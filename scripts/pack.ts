@@ -6,9 +6,9 @@ import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
 
 /**
- * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as argument: the code
- * and
- * all its dependencies, bundled, and the files that the code reads. An installation downloads nothing else.
+ * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as
+ * argument: the code and all its dependencies, bundled, and the files that the code reads. An
+ * installation downloads nothing else.
  */
 const root = resolve(import.meta.dirname, '..');
 const folder = resolve(process.argv[2] ?? join(root, 'dist'));
@@ -17,7 +17,12 @@ const target = join(folder, 'package');
 /** Files of packages that browsers load. npm includes them as bundled dependencies. */
 const BROWSER_PACKAGES = {
   preact: ['dist/preact.mjs', 'hooks/dist/hooks.mjs', 'LICENSE'],
-  'swagger-ui-dist': ['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'],
+  'swagger-ui-dist': [
+    'swagger-ui-bundle.js',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'LICENSE',
+    'NOTICE',
+  ],
 };
 
 rmSync(target, { recursive: true, force: true });
@@ -32,7 +37,10 @@ writeJson('package.json', {
   dependencies: Object.fromEntries(bundled.map(({ name, version }) => [name, version])),
   bundleDependencies: bundled.map(({ name }) => name),
 });
-const packages = packagesOf(root, [...inputs, ...bundled.map(({ name }) => `node_modules/${name}/`)]);
+const packages = packagesOf(root, [
+  ...inputs,
+  ...bundled.map(({ name }) => `node_modules/${name}/`),
+]);
 writeJson('sbom.cdx.json', billOfMaterials(manifest, packages));
 writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(packages));
 
@@ -42,17 +50,33 @@ process.stdout.write(
   `${relative('', file)}: ${Math.round(statSync(file).size / 1024)} KiB, with ${packages.length} packages inside\n`,
 );
 
-/** What the code reads at run time: everything in the source folders but server code, and the shipped settings. */
+/**
+ * What the code reads at run time: everything in the source folders but server code, and the
+ * shipped settings.
+ */
 function copyData(): void {
   const isData = (path: string) => !/\.(?:ts|js)$/.test(path) || /\/browser\//.test(path);
-  for (const name of ['src', 'packages/console/src', 'packages/pages/src', 'packages/reference/src'])
+  for (const name of [
+    'src',
+    'packages/console/src',
+    'packages/pages/src',
+    'packages/reference/src',
+  ])
     cpSync(join(root, name), join(target, name), {
       recursive: true,
       filter: (path) => statSync(path).isDirectory() || isData(path),
     });
-  for (const name of ['config', 'deploy/systemd', 'plans.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE'])
+  for (const name of [
+    'config',
+    'deploy/systemd',
+    'plans.yaml',
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+  ])
     cpSync(join(root, name), join(target, name), { recursive: true });
-  // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the time.
+  // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the
+  // time.
   const contract = join(target, 'config/admin.openapi.yaml');
   writeFileSync(contract, JSON.stringify(parse(readFileSync(contract, 'utf8'))));
 }
@@ -62,7 +86,13 @@ function copyBrowserPackage(name: string): { readonly name: string; readonly ver
   const place = `node_modules/${name}`;
   const files = BROWSER_PACKAGES[name as keyof typeof BROWSER_PACKAGES];
   for (const file of files) cpSync(join(from, file), join(target, place, file));
-  const fields = pick(readJson(join(from, 'package.json')), ['name', 'version', 'license', 'main', 'exports']);
+  const fields = pick(readJson(join(from, 'package.json')), [
+    'name',
+    'version',
+    'license',
+    'main',
+    'exports',
+  ]);
   writeJson(`${place}/package.json`, fields);
   return { name, version: fields.version as string };
 }

@@ -18,8 +18,13 @@ export interface ReleaseOptions {
   readonly pack: () => Promise<void>;
 }
 
-/** Commits and tags `wanted`: minor, patch or a version. An error restores files, branch and tags. */
-export async function release(wanted: string, { root, date, dryRun, print, verify, pack }: ReleaseOptions) {
+/**
+ * Commits and tags `wanted`: minor, patch or a version. An error restores files, branch and tags.
+ */
+export async function release(
+  wanted: string,
+  { root, date, dryRun, print, verify, pack }: ReleaseOptions,
+) {
   const git = (...args: string[]) => runGit(root, args);
   const { version: current } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const version = nextVersion(current, wanted);
@@ -38,7 +43,9 @@ export async function release(wanted: string, { root, date, dryRun, print, verif
   }
 
   const head = git('rev-parse', 'HEAD');
-  const before = new Map([...files.keys()].map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+  const before = new Map(
+    [...files.keys()].map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+  );
   try {
     write(root, files);
     await verify();
@@ -65,8 +72,10 @@ function runGit(cwd: string, args: readonly string[]): string {
 function refuseUnlessReady(git: (...args: string[]) => string, tag: string): void {
   const branch = git('rev-parse', '--abbrev-ref', 'HEAD');
   if (branch !== 'main') throw new ReleaseError(`The branch is ${branch}: switch to main.`);
-  if (git('status', '--porcelain') !== '') throw new ReleaseError('The tree has changes: commit or remove them.');
-  if (git('tag', '--list', tag) !== '') throw new ReleaseError(`${tag} exists: name a higher version.`);
+  if (git('status', '--porcelain') !== '')
+    throw new ReleaseError('The tree has changes: commit or remove them.');
+  if (git('tag', '--list', tag) !== '')
+    throw new ReleaseError(`${tag} exists: name a higher version.`);
 }
 
 function write(root: string, files: ReadonlyMap<string, string>): void {
@@ -91,7 +100,8 @@ async function main(): Promise<void> {
   const root = resolve(import.meta.dirname, '..');
   const interrupt = new AbortController();
   // The running command is killed, and the files are restored.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interrupt.abort());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => interrupt.abort());
   const run = async (command: string, ...args: string[]) => {
     const child = spawn(command, args, { cwd: root, stdio: 'inherit', signal: interrupt.signal });
     const [code] = await once(child, 'close');

@@ -7,7 +7,10 @@ import { TestBrowser } from '../test/support/browser.ts';
 import { type GatewayOptions, TestGateway } from '../test/support/gateway.ts';
 import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
 
-/** Takes the pictures of the console that the README and docs/ show, from real gateways with the real store. */
+/**
+ * Takes the pictures of the console that the README and docs/ show, from real gateways with the
+ * real store.
+ */
 const folder = join(import.meta.dirname, '../docs/images');
 
 /** Views of the console, in pictures of these names. */
@@ -16,7 +19,10 @@ const views = ['overview', 'clients', 'plans', 'requests'] as const;
 mkdirSync(folder, { recursive: true });
 const browser = await TestBrowser.start();
 try {
-  await withGateway({ plans: OPERATED_PLANS, env: { STOREGATE_ADMIN_TOKEN: makeToken() } }, takeConsole);
+  await withGateway(
+    { plans: OPERATED_PLANS, env: { STOREGATE_ADMIN_TOKEN: makeToken() } },
+    takeConsole,
+  );
 } finally {
   await browser.stop();
 }
@@ -35,8 +41,15 @@ async function takeConsole(gateway: TestGateway) {
   const token = gateway.config.admin.token!;
   const { shop, mobile, crawler } = await operate(gateway, token);
   const ended = new AbortController();
-  const traffic = send(gateway, [shop.key, shop.key, shop.key, mobile.key, crawler.key], ended.signal);
-  const { page } = await browser.page({ viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' });
+  const traffic = send(
+    gateway,
+    [shop.key, shop.key, shop.key, mobile.key, crawler.key],
+    ended.signal,
+  );
+  const { page } = await browser.page({
+    viewport: { width: 1200, height: 800 },
+    reducedMotion: 'reduce',
+  });
   await page.goto(`${gateway.adminUrl}/console/`);
   await page.getByLabel('Admin token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();

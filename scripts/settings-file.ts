@@ -22,13 +22,18 @@ const HEAD = `# yaml-language-server: $schema=./gateway.schema.json
 /** config/gateway.yaml: every setting with its default and description. */
 export function settingsFile(): string {
   const root = schemaOf('gateway');
-  const sections = entriesOf(root).map(([name, schema]) => settingText(name, schema, '').join('\n'));
+  const sections = entriesOf(root).map(([name, schema]) =>
+    settingText(name, schema, '').join('\n'),
+  );
   return [HEAD, ...sections.map((text) => `${text}\n`)].join('\n');
 }
 
 function entriesOf(section: Schema): (readonly [name: string, schema: Described])[] {
   const root = schemaOf('gateway');
-  return Object.entries(section.properties ?? {}).map(([name, schema]) => [name, flatten(schema, root)]);
+  return Object.entries(section.properties ?? {}).map(([name, schema]) => [
+    name,
+    flatten(schema, root),
+  ]);
 }
 
 function settingText(name: string, schema: Described, indent: string): string[] {
@@ -52,11 +57,20 @@ function membersOf({ items }: Described, indent: string): string[] {
 
 function valueText(name: string, value: unknown, indent: string): string[] {
   const text = (wanted: unknown) =>
-    stringify(wanted, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trimEnd();
+    stringify(wanted, {
+      collectionStyle: 'flow',
+      lineWidth: 0,
+      flowCollectionPadding: false,
+    }).trimEnd();
   const line = `${indent}${name}: ${text(value)}`;
   if (line.length <= WIDTH || !Array.isArray(value)) return [line];
   const entries = value.map((entry) => text(entry)).join(', ');
-  return [`${indent}${name}:`, `${indent}  [`, ...wrapped(entries, `${indent}    `), `${indent}  ]`];
+  return [
+    `${indent}${name}:`,
+    `${indent}  [`,
+    ...wrapped(entries, `${indent}    `),
+    `${indent}  ]`,
+  ];
 }
 
 const proseOf = ({ title, description }: Described): string => {

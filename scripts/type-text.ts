@@ -5,4 +5,5 @@ export function objectText(members: readonly string[], indent: string): string {
   return `{\n${members.map((member) => `${indent}  ${member};\n`).join('')}${indent}}`;
 }
 
-export const listText = (type: string): string => `readonly ${/^(\w+|\{.*\})$/s.test(type) ? type : `(${type})`}[]`;
+export const listText = (type: string): string =>
+  `readonly ${/^(\w+|\{.*\})$/s.test(type) ? type : `(${type})`}[]`;

@@ -5,28 +5,34 @@ import module from 'node:module';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-// JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older versions of Node
-// must read this far.
+// JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older
+// versions of Node must read this far.
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 if (isOlder(process.versions.node, engines.node.slice(2)))
   refuse(`storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`);
-if (!existsSync(modules)) refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
+if (!existsSync(modules))
+  refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
 
-// Node keeps compiled modules, which saves a third of a start. They are beside the modules, so changing them takes the
-// same permission. If the folder cannot be written, or the environment disables the cache, Node compiles again.
+// Node keeps compiled modules, which saves a third of a start. They are beside the modules, so
+// changing them takes the same permission. If the folder cannot be written, or the environment
+// disables the cache, Node compiles again.
 const compiled = `${modules}/.cache/storegate`;
 // In a folder of another user, files of root would make that user's next `npm ci` fail.
 const isOurs = process.getuid?.() !== 0 || statSync(modules).uid === 0;
 // Child processes use the same folder.
-if (isOurs && module.enableCompileCache(compiled).status === module.constants.compileCacheStatus.ENABLED)
+if (
+  isOurs &&
+  module.enableCompileCache(compiled).status === module.constants.compileCacheStatus.ENABLED
+)
   process.env.NODE_COMPILE_CACHE = compiled;
 
 // Milliseconds. npm sends Ctrl-C to a process that the terminal has sent it to.
 const REPEATED = 500;
 const stop = new AbortController();
 let stoppedAt = Number.POSITIVE_INFINITY;
-// First, because loading the rest takes time, and the system ignores a signal for a first process without a listener.
+// First, because loading the rest takes time, and the system ignores a signal for a first process
+// without a listener.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   process.on(signal, () => {
     // A second signal ends the process without waiting for the drain.
@@ -45,8 +51,8 @@ if (process.env.npm_lifecycle_event !== undefined) {
 
 const { run } = await import('./cli/run.ts');
 
-// `storegate config | head` closes the pipe early, and a disk may be full. A command then has nothing more to print,
-// and a gateway continues.
+// `storegate config | head` closes the pipe early, and a disk may be full. A command then has
+// nothing more to print, and a gateway continues.
 const unread = new AbortController();
 process.stdout.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
   unread.abort();

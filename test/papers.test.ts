@@ -32,13 +32,16 @@ function leads(folder: string, from: string, link: string): boolean {
   const file = path === '' ? from : join(folder, path);
   if (!existsSync(join(root, file))) return false;
   return (
-    anchor === undefined || [...read(file).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor)
+    anchor === undefined ||
+    [...read(file).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor)
   );
 }
 
 function foldersOf(folder: string): string[] {
   const entries = readdirSync(join(root, folder), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${folder.replace(/\/$/, '')}/${name}/`);
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder.replace(/\/$/, '')}/${name}/`);
 }
 
 describe('the papers', () => {
@@ -62,9 +65,12 @@ describe('the papers', () => {
     expect(read('docs/webhooks.md')).toBe(webhooks());
   });
 
-  test.each(Object.keys(FIGURES))('%s has the figures of bench/RESULTS.md (npm run docs writes them)', (file) => {
-    expect(read(file)).toBe(withFigures(file));
-  });
+  test.each(Object.keys(FIGURES))(
+    '%s has the figures of bench/RESULTS.md (npm run docs writes them)',
+    (file) => {
+      expect(read(file)).toBe(withFigures(file));
+    },
+  );
 
   test.each(['README.md', 'docs/performance.md', 'docs/scaling.md'])(
     '%s has no measured figure outside its generated blocks',
@@ -79,9 +85,18 @@ describe('the papers', () => {
   });
 
   test('how-to pages name every command of operators, and docs/clients.md every header', () => {
-    const pages = ['deploy', 'keys-plans-bans', 'import-keys', 'backup-upgrade', 'monitoring', 'troubleshooting'];
+    const pages = [
+      'deploy',
+      'keys-plans-bans',
+      'import-keys',
+      'backup-upgrade',
+      'monitoring',
+      'troubleshooting',
+    ];
     const guides = pages.map((page) => read(`docs/${page}.md`)).join('\n');
-    const commands = [...cliReference().matchAll(/^## storegate (\w+ \w+)$/gm)].map(([, command]) => command!);
+    const commands = [...cliReference().matchAll(/^## storegate (\w+ \w+)$/gm)].map(
+      ([, command]) => command!,
+    );
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => !guides.includes(`storegate ${command}`))).toEqual([]);
     const clients = read('docs/clients.md');
@@ -90,11 +105,19 @@ describe('the papers', () => {
   });
 
   test('README and docs name only existing commands', () => {
-    const commands = new Set([...cliReference().matchAll(/^## storegate (.+)$/gm)].map(([, command]) => command!));
-    const groups = new Set(
-      [...commands].filter((command) => command.includes(' ')).map((command) => command.split(' ')[0]!),
+    const commands = new Set(
+      [...cliReference().matchAll(/^## storegate (.+)$/gm)].map(([, command]) => command!),
     );
-    const papers = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const groups = new Set(
+      [...commands]
+        .filter((command) => command.includes(' '))
+        .map((command) => command.split(' ')[0]!),
+    );
+    const papers = [
+      'README.md',
+      'CONTRIBUTING.md',
+      ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+    ];
     const named = papers
       .filter((file) => file.endsWith('.md') && file !== 'docs/cli.md')
       .flatMap((file) => [...read(file).matchAll(/(?:`|npx |\$ )storegate ([a-z]+) ([a-z-]+)/g)]);
@@ -120,7 +143,12 @@ describe('the papers', () => {
     ];
     const links = papers
       .filter((file) => file.endsWith('.md'))
-      .flatMap((file) => [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({ file, to: to! })));
+      .flatMap((file) =>
+        [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({
+          file,
+          to: to!,
+        })),
+      );
     expect(links.length).toBeGreaterThan(50);
     expect(links.filter(({ file, to }) => !leads(join(file, '..'), file, to))).toEqual([]);
   });
@@ -129,18 +157,26 @@ describe('the papers', () => {
     const rows = read('docs/failure-modes.md').matchAll(/ `([a-z/-]+)`: ([^|]+) \|$/gm);
     const named = [...rows].map(([, file, name]) => ({ file, name: name! }));
     expect(named.length).toBeGreaterThan(10);
-    expect(named.filter(({ file, name }) => !read(`test/${file}.test.ts`).includes(name))).toEqual([]);
+    expect(named.filter(({ file, name }) => !read(`test/${file}.test.ts`).includes(name))).toEqual(
+      [],
+    );
   });
 
   test('docs/configuration.md names every environment variable and setting, and whether it needs a restart', () => {
     const page = read('docs/configuration.md');
-    const named = [...page.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
+    const named = [...page.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(
+      ([, name]) => name,
+    );
     expect([...new Set(named)].sort()).toEqual([...environmentVariables().keys()].sort());
-    const rows = [...page.matchAll(/^\| `([^`]+?)(?:\[\]|\.<name>)?` \| [^|]+ \|[^|]+\|( yes)? +\|/gm)];
+    const rows = [
+      ...page.matchAll(/^\| `([^`]+?)(?:\[\]|\.<name>)?` \| [^|]+ \|[^|]+\|( yes)? +\|/gm),
+    ];
     const restart = new Map(rows.map(([, name, yes]) => [name, yes !== undefined]));
     const settings = [...settingsOf('gateway')];
     expect(settings.length).toBeGreaterThan(100);
-    const missing = settings.filter(([name, schema]) => restart.get(name) !== Boolean(schema['x-restart']));
+    const missing = settings.filter(
+      ([name, schema]) => restart.get(name) !== Boolean(schema['x-restart']),
+    );
     expect(missing).toEqual([]);
   });
 
@@ -185,7 +221,9 @@ describe('the papers', () => {
   });
 
   test('docs/README.md links every page of docs', () => {
-    const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'README.md');
+    const pages = readdirSync(join(root, 'docs')).filter(
+      (file) => file.endsWith('.md') && file !== 'README.md',
+    );
     const index = read('docs/README.md');
     expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([]);
   });
@@ -210,18 +248,28 @@ describe('the papers', () => {
   test('npm prints only errors', () => {
     const settings = read('.npmrc').split('\n');
     expect(settings).toEqual(
-      expect.arrayContaining(['loglevel=error', 'fund=false', 'audit=false', 'update-notifier=false']),
+      expect.arrayContaining([
+        'loglevel=error',
+        'fund=false',
+        'audit=false',
+        'update-notifier=false',
+      ]),
     );
   });
 
   test('the image has plans and settings where its user may write, and the compose file keeps them', () => {
-    const [, asRoot, asUser] = /FROM node:\S+\nLABEL ([\s\S]*?)\nUSER 1000:1000\n([\s\S]*)$/.exec(read('Dockerfile'))!;
+    const [, asRoot, asUser] = /FROM node:\S+\nLABEL ([\s\S]*?)\nUSER 1000:1000\n([\s\S]*)$/.exec(
+      read('Dockerfile'),
+    )!;
     expect(asRoot).toContain('STOREGATE_CONFIG=/config/gateway.yaml');
     expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
-    expect(asRoot).toContain('cp plans.yaml config/gateway.yaml /config/ && chown -R 1000:1000 /data /config');
+    expect(asRoot).toContain(
+      'cp plans.yaml config/gateway.yaml /config/ && chown -R 1000:1000 /data /config',
+    );
     expect(asUser).not.toContain('COPY');
     const compose = parse(read('docker-compose.yml'), { merge: true });
-    for (const name of ['gateway-1', 'gateway-2']) expect(compose.services[name].volumes).toContain('config:/config');
+    for (const name of ['gateway-1', 'gateway-2'])
+      expect(compose.services[name].volumes).toContain('config:/config');
     expect(compose.volumes).toHaveProperty('config');
   });
 
@@ -233,7 +281,9 @@ describe('the papers', () => {
   });
 
   test('the number of dialect words does not grow in any folder', () => {
-    const over = [...dialectByFolder()].filter(([folder, count]) => count > (DIALECT_LIMITS[folder] ?? 0));
+    const over = [...dialectByFolder()].filter(
+      ([folder, count]) => count > (DIALECT_LIMITS[folder] ?? 0),
+    );
     expect(over).toEqual([]);
     expect(dialectIn('The callerTold of a store')).toBe(1);
   });

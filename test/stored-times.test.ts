@@ -54,7 +54,9 @@ afterEach(() => {
   for (const end of ends.splice(0).reverse()) end();
 });
 
-/** The clock of the machine, an hour fast until `setBack`. Timers and the monotonic clock continue. */
+/**
+ * The clock of the machine, an hour fast until `setBack`. Timers and the monotonic clock continue.
+ */
 function fastMachine() {
   jest.useFakeTimers({ now: NOON + HOUR });
   return {
@@ -145,7 +147,10 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'console session'() {
     const clock = fastClock();
-    const sessions = createSessions(() => ({ idle: 10 * MINUTE, longest: 30 * MINUTE }), clock.read);
+    const sessions = createSessions(
+      () => ({ idle: 10 * MINUTE, longest: 30 * MINUTE }),
+      clock.read,
+    );
     const [idle, used] = [sessions.begin('a'), sessions.begin('b')];
     clock.pass(-HOUR);
     expect([sessions.find(idle), sessions.find(used)]).toEqual(['a', 'b']);
@@ -177,7 +182,10 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'call of a deprecated operation'() {
     const clock = fastClock();
-    const tracker = new LastUseTracker(recordsInFile(stateFile(), KEPT).uses, { clock: clock.read, failed: bug });
+    const tracker = new LastUseTracker(recordsInFile(stateFile(), KEPT).uses, {
+      clock: clock.read,
+      failed: bug,
+    });
     tracker.noteDeprecated('key_1', 'listPets');
     clock.pass(-HOUR);
     expect(tracker.deprecatedBy('key_1')).toEqual(new Map([['listPets', NOON]]));
@@ -193,7 +201,10 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(await isAnswered(NOON - 24 * HOUR)).toBe(true);
   },
   async 'entry of the ban log'() {
-    const { banLog } = recordsInFile(stateFile(), { ...KEPT, bans: { maxEntries: 9, maxAge: 2 * HOUR } });
+    const { banLog } = recordsInFile(stateFile(), {
+      ...KEPT,
+      bans: { maxEntries: 9, maxAge: 2 * HOUR },
+    });
     const targets = async (at: number, target: string) => {
       await banLog.append(note({ at, target }));
       return (await banLog.list({ limit: 9 })).map((entry) => entry.target);
@@ -217,7 +228,11 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'outage in a webhook'() {
     const incidents = new Incidents('gw-1', () => 0);
-    const sighting = { sight: 'store', name: 'one:80', about: { upstream: 'default', store: 'one:80' } } as const;
+    const sighting = {
+      sight: 'store',
+      name: 'one:80',
+      about: { upstream: 'default', store: 'one:80' },
+    } as const;
     incidents.see({ ...sighting, isDown: true, at: NOON + HOUR }, null);
     expect(incidents.see({ ...sighting, isDown: false, at: NOON }, null)!.data.duration).toBe(0);
   },
@@ -228,7 +243,9 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     for (const now of [NOON + HOUR, NOON, NOON]) {
       const admission = admit(newCounters(given.windows), given, 1, now);
       readQuota(
-        requestEvent({ trace: { subject: 'key:key_1', admission, cost: 1, scopes: NO_SCOPES } as RequestTrace }),
+        requestEvent({
+          trace: { subject: 'key:key_1', admission, cost: 1, scopes: NO_SCOPES } as RequestTrace,
+        }),
       );
     }
     const ofEach = [NOON + HOUR, NOON].map((begin) => new Date(begin + DAY).toISOString());
@@ -280,8 +297,12 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'recent request'() {
     const clock = fastClock();
-    const recent = new RecentRequests({ bufferSize: 4, sampleRate: 1 }, { worker: null, clock: clock.read });
-    const refuse = (id: string) => recent.observe(requestEvent({ id, status: 404, code: 'not_found', duration: 0 }));
+    const recent = new RecentRequests(
+      { bufferSize: 4, sampleRate: 1 },
+      { worker: null, clock: clock.read },
+    );
+    const refuse = (id: string) =>
+      recent.observe(requestEvent({ id, status: 404, code: 'not_found', duration: 0 }));
     for (const id of ['a', 'b', 'c']) refuse(id);
     clock.pass(-HOUR);
     refuse('d');
@@ -292,15 +313,22 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
       ['c', NOON],
     ]);
     expect(recent.explain('c').request!.at).toBe(NOON + MINUTE);
-    expect(recent.explain('c').memory).toMatchObject({ goodSince: NOON + MINUTE, othersSince: NOON + MINUTE });
+    expect(recent.explain('c').memory).toMatchObject({
+      goodSince: NOON + MINUTE,
+      othersSince: NOON + MINUTE,
+    });
     clock.pass(MINUTE);
-    expect(recent.explain('c').memory).toMatchObject({ goodSince: NOON + MINUTE, othersSince: NOON + MINUTE });
+    expect(recent.explain('c').memory).toMatchObject({
+      goodSince: NOON + MINUTE,
+      othersSince: NOON + MINUTE,
+    });
   },
   'line of repeated refusals'() {
     const { setBack, pass } = fastMachine();
     const lines: (number | undefined)[] = [];
     const refusals = new RepeatedRefusals((_event, count) => void lines.push(count));
-    for (let i = 0; i < 12; i++) refusals.take(requestEvent({ status: 429, code: 'rate_limit_exceeded' }));
+    for (let i = 0; i < 12; i++)
+      refusals.take(requestEvent({ status: 429, code: 'rate_limit_exceeded' }));
     setBack();
     return pass(2 * SECOND).then(() => {
       expect(lines).toHaveLength(11);
@@ -361,9 +389,12 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-test.each(Object.entries(ROWS))('a clock that is set back by an hour holds nothing: %s', async (_, holds) => {
-  await holds();
-});
+test.each(Object.entries(ROWS))(
+  'a clock that is set back by an hour holds nothing: %s',
+  async (_, holds) => {
+    await holds();
+  },
+);
 
 test('every stored time is documented', () => {
   const text = readFileSync(join(import.meta.dirname, '../docs/decisions/time.md'), 'utf8');

@@ -4,7 +4,15 @@ import { KIND_NAMES } from '../src/limits/kinds.ts';
 import { functionsIn } from './support/functions.ts';
 import { type HouseRow, houseRows, tokensOf } from './support/house.ts';
 import { IGNORED_CALLS, ignoredCalls } from './support/ignored-calls.ts';
-import { circles, DOORS, FILES, type Import, importsIn, roomOf, textOf } from './support/imports.ts';
+import {
+  circles,
+  DOORS,
+  FILES,
+  type Import,
+  importsIn,
+  roomOf,
+  textOf,
+} from './support/imports.ts';
 import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 
 /** From the bottom up. A room imports only rooms of lower layers, types included. */
@@ -36,7 +44,11 @@ interface Wall {
 const adapters = (path: string) => inside('state/embedded')(path) || inside('state/redis')(path);
 const knowsNode = (path: string) =>
   ['http1', 'admin', 'store'].includes(roomOf(path)) ||
-  ['gateway/upstream/inner-proxy.ts', 'gateway/upstream/target-connection.ts', 'common/https-fetch.ts'].includes(path);
+  [
+    'gateway/upstream/inner-proxy.ts',
+    'gateway/upstream/target-connection.ts',
+    'common/https-fetch.ts',
+  ].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
 const PACKAGES: readonly string[] = ['http1', 'openapi', 'pages', 'console', 'reference'];
@@ -55,7 +67,8 @@ const walls: readonly Wall[] = [
   },
   {
     name: 'a room imports only rooms of the layers below its own',
-    breaks: ({ from, to }) => isOurs(to) && roomOf(from) !== roomOf(to) && layerOf(roomOf(from)) <= layerOf(roomOf(to)),
+    breaks: ({ from, to }) =>
+      isOurs(to) && roomOf(from) !== roomOf(to) && layerOf(roomOf(from)) <= layerOf(roomOf(to)),
     planted: { from: 'keys/keyring.ts', to: 'admin/api.ts' },
   },
   {
@@ -162,8 +175,15 @@ describe('the layers', () => {
   test('no two files import each other, directly or indirectly, types included', () => {
     expect(circles(imports)).toEqual([]);
     const [first, second] = [imports.find(({ to }) => isOurs(to))!, { from: 'a.ts', to: 'b.ts' }];
-    const planted = [first, { from: first.to, to: first.from }, second, { from: 'b.ts', to: 'c.ts' }];
-    expect(circles([...planted, { from: 'c.ts', to: 'a.ts' }]).map((files) => files.length)).toEqual([2, 3]);
+    const planted = [
+      first,
+      { from: first.to, to: first.from },
+      second,
+      { from: 'b.ts', to: 'c.ts' },
+    ];
+    expect(
+      circles([...planted, { from: 'c.ts', to: 'a.ts' }]).map((files) => files.length),
+    ).toEqual([2, 3]);
   });
 });
 
@@ -172,7 +192,9 @@ function mispriced({ folder, tokens }: HouseRow, now: number): string | undefine
   const row = `Change the number in the row of ${folder} in ARCHITECTURE.md to ${now}`;
   if (now > tokens * 1.05)
     return `${folder} grew from ${tokens} tokens to ${now}. Remove code, or say what it is worth. ${row}.`;
-  return now < tokens * 0.9 ? `${folder} shrank from ${tokens} tokens to ${now}. ${row}.` : undefined;
+  return now < tokens * 0.9
+    ? `${folder} shrank from ${tokens} tokens to ${now}. ${row}.`
+    : undefined;
 }
 
 describe('the number of tokens', () => {
@@ -194,8 +216,15 @@ describe('the number of tokens', () => {
   });
 });
 
-/** What is larger than `most`, with a wrong or missing entry in the list of large files or functions. */
-function unlisted(sizes: ReadonlyMap<string, number>, list: Readonly<Record<string, Large>>, most: number): string[] {
+/**
+ * What is larger than `most`, with a wrong or missing entry in the list of large files or
+ * functions.
+ */
+function unlisted(
+  sizes: ReadonlyMap<string, number>,
+  list: Readonly<Record<string, Large>>,
+  most: number,
+): string[] {
   const faults = [...sizes].flatMap(([name, tokens]) => {
     const listed = list[name];
     if (tokens <= (listed ? listed.tokens * 1.05 : most)) return [];
@@ -211,7 +240,9 @@ describe('what is large has a reason', () => {
   test('a file of more than 2,500 tokens', () => {
     const sizes = new Map(texts.map(([file, text]) => [file, tokensIn(text)]));
     expect(unlisted(sizes, LARGE_FILES, 2_500)).toEqual([]);
-    expect(unlisted(new Map([['a.ts', 251]]), {}, 250)).toEqual([expect.stringContaining('a.ts has 251 tokens')]);
+    expect(unlisted(new Map([['a.ts', 251]]), {}, 250)).toEqual([
+      expect.stringContaining('a.ts has 251 tokens'),
+    ]);
     const listed = { 'a.ts': { tokens: 300, reason: '' }, 'b.ts': { tokens: 300, reason: '' } };
     const planted = unlisted(
       new Map([
@@ -221,7 +252,10 @@ describe('what is large has a reason', () => {
       listed,
       250,
     );
-    expect(planted).toEqual([expect.stringContaining('a.ts has 316'), expect.stringContaining('b.ts is not large')]);
+    expect(planted).toEqual([
+      expect.stringContaining('a.ts has 316'),
+      expect.stringContaining('b.ts is not large'),
+    ]);
   });
 
   test('a function of more than 400 tokens of its own', () => {
@@ -249,12 +283,14 @@ const words: readonly {
   {
     name: 'only a stage marks its own result: another order of stages does not compile',
     pattern: /\bas (?:unknown as )?(?:Target|KnownClient|Admitted|Checked)\b/,
-    allowed: (file) => /^gateway\/stages\/(request-guard|authenticate|admit|preflights|contract)\.ts$/.test(file),
+    allowed: (file) =>
+      /^gateway\/stages\/(request-guard|authenticate|admit|preflights|contract)\.ts$/.test(file),
     planted: 'const admitted = client as unknown as Admitted;',
   },
   {
     name: 'only gateway/reply/ writes to callers',
-    pattern: /\bcall\.(answer|begin|write|flush|end|cutOff|switchProtocols)\(|\b(near|socket)\.write\(/,
+    pattern:
+      /\bcall\.(answer|begin|write|flush|end|cutOff|switchProtocols)\(|\b(near|socket)\.write\(/,
     allowed: (file) => !inside('gateway')(file) || inside('gateway/reply')(file),
     planted: [
       "exchange.call.answer(200, '', [], '');",
@@ -287,7 +323,8 @@ const words: readonly {
   },
   {
     name: 'only http1 opens and takes connections of callers and stores',
-    pattern: /import \{[^}]*\b(?:createServer|connect|createConnection)\b[^}]*\} from '(?:node:)?(?:net|tls)'/,
+    pattern:
+      /import \{[^}]*\b(?:createServer|connect|createConnection)\b[^}]*\} from '(?:node:)?(?:net|tls)'/,
     allowed: inside('http1'),
     planted: "import { connect, isIP } from 'node:net';",
   },
@@ -331,6 +368,8 @@ describe('a promise', () => {
       [...IGNORED_CALLS].sort(),
     );
     const planted = ignoredCalls('webhooks/deliveries.ts', 'if (sent) void outbox.done(job, now);');
-    expect(planted.filter((call) => !IGNORED_CALLS.includes(call))).toEqual(['webhooks/deliveries.ts outbox.done']);
+    expect(planted.filter((call) => !IGNORED_CALLS.includes(call))).toEqual([
+      'webhooks/deliveries.ts outbox.done',
+    ]);
   });
 });

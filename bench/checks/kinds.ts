@@ -17,20 +17,28 @@ export interface Kind {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const list = (items: object, more: object = {}) => ({ type: 'array', items, ...more });
-const json = { type: 'application/json', ends: ['[', ']'], separator: ',', item: (i: number) => `${i % 10}` } as const;
+const json = {
+  type: 'application/json',
+  ends: ['[', ']'],
+  separator: ',',
+  item: (i: number) => `${i % 10}`,
+} as const;
 const object = { ...json, ends: ['{', '}'], item: (i: number) => `"n${i}":0` } as const;
 const text = { ...json, ends: ['["', '"]'], separator: '', item: () => 'abcdefgh' } as const;
 const xml = { type: 'application/xml', ends: ['<a>', '</a>'], separator: '' } as const;
 const last = { type: 'integer' };
-const objects = (count: number) => numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
-const strings = (count: number) => numbers(count).map((i) => ({ type: 'string', minLength: i + 9 }));
+const objects = (count: number) =>
+  numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
+const strings = (count: number) =>
+  numbers(count).map((i) => ({ type: 'string', minLength: i + 9 }));
 const shapes = (count: number) =>
   numbers(count).map((i) => ({
     type: 'object',
     required: ['kind'],
     properties: { kind: { enum: [`k${i}`] }, a: last, b: { type: 'string' } },
   }));
-const named = (count: number) => numbers(count).map((i) => ({ $ref: `#/components/schemas/S${i}` }));
+const named = (count: number) =>
+  numbers(count).map((i) => ({ $ref: `#/components/schemas/S${i}` }));
 const refused = { pattern: '^x{3,40}y' };
 const never = (count: number) => numbers(count).map((i) => ({ ...refused, minLength: i }));
 
@@ -40,7 +48,12 @@ export const SCHEMAS: Readonly<Record<string, object>> = {
 };
 
 const multipart = 'multipart/form-data';
-const parts = (type: string) => ({ type: multipart, sent: `${multipart}; boundary=b`, separator: '', ...partOf(type) });
+const parts = (type: string) => ({
+  type: multipart,
+  sent: `${multipart}; boundary=b`,
+  separator: '',
+  ...partOf(type),
+});
 
 function partOf(type: string) {
   const head = `\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: ${type}\r\n\r\n`;
@@ -63,10 +76,26 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     schema: list({ anyOf: [...objects(29), last] }),
     faults: 3,
   },
-  '16 KiB, anyOf of 100': { ...json, size: 2 ** 14, schema: list({ anyOf: [...objects(99), last] }) },
-  '16 KiB, anyOf of 200': { ...json, size: 2 ** 14, schema: list({ anyOf: [...objects(199), last] }) },
-  '16 KiB, anyOf of 400': { ...json, size: 2 ** 14, schema: list({ anyOf: [...objects(399), last] }) },
-  '16 KiB, anyOf of 1,000': { ...json, size: 2 ** 14, schema: list({ anyOf: [...objects(999), last] }) },
+  '16 KiB, anyOf of 100': {
+    ...json,
+    size: 2 ** 14,
+    schema: list({ anyOf: [...objects(99), last] }),
+  },
+  '16 KiB, anyOf of 200': {
+    ...json,
+    size: 2 ** 14,
+    schema: list({ anyOf: [...objects(199), last] }),
+  },
+  '16 KiB, anyOf of 400': {
+    ...json,
+    size: 2 ** 14,
+    schema: list({ anyOf: [...objects(399), last] }),
+  },
+  '16 KiB, anyOf of 1,000': {
+    ...json,
+    size: 2 ** 14,
+    schema: list({ anyOf: [...objects(999), last] }),
+  },
   '16 KiB, anyOf of 400 names': {
     ...json,
     size: 2 ** 14,
@@ -91,7 +120,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       unevaluatedItems: false,
     },
   },
-  unevaluatedProperties: { ...object, schema: { anyOf: [{ required: ['n0'] }], unevaluatedProperties: last } },
+  unevaluatedProperties: {
+    ...object,
+    schema: { anyOf: [{ required: ['n0'] }], unevaluatedProperties: last },
+  },
   'minContains of 10': {
     ...json,
     schema: { allOf: numbers(10).map((i) => ({ contains: { enum: [i] }, minContains: 40_000 })) },
@@ -109,14 +141,21 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'additionalProperties in anyOf of 30': {
     ...object,
     ends: ['{', ',"x":""}'],
-    schema: { anyOf: [...numbers(29).map((i) => ({ minProperties: i, additionalProperties: last })), {}] },
+    schema: {
+      anyOf: [...numbers(29).map((i) => ({ minProperties: i, additionalProperties: last })), {}],
+    },
   },
   'patternProperties of 20': {
     ...object,
-    schema: { patternProperties: Object.fromEntries(numbers(20).map((i) => [`^[a-z]+${i}`, last])) },
+    schema: {
+      patternProperties: Object.fromEntries(numbers(20).map((i) => [`^[a-z]+${i}`, last])),
+    },
   },
   propertyNames: { ...object, schema: { propertyNames: { pattern: '^n[0-9]+$' } } },
-  dependentSchemas: { ...object, schema: { dependentSchemas: { n0: { additionalProperties: last } } } },
+  dependentSchemas: {
+    ...object,
+    schema: { dependentSchemas: { n0: { additionalProperties: last } } },
+  },
   'a tree': {
     ...json,
     schema: { $ref: '#/components/schemas/Tree' },
@@ -125,12 +164,20 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'long text, 30 patterns': { ...text, schema: list({ not: { anyOf: never(30) } }) },
   'long text, 30 lengths': {
     ...text,
-    schema: list({ not: { anyOf: numbers(30).map((i) => ({ minLength: 900_000, maxLength: 600_000 + i })) } }),
+    schema: list({
+      not: { anyOf: numbers(30).map((i) => ({ minLength: 900_000, maxLength: 600_000 + i })) },
+    }),
   },
   'long text, uri': { ...text, schema: list({ format: 'uri' }), ends: ['["a:', '"]'] },
   'long text, escapes': { ...text, schema: {}, item: () => '\\u0041' },
   'a list of faults': { ...json, schema: list({ type: 'string' }), faults: 50 },
-  'U+FFFD, then not UTF-8': { ...text, schema: {}, item: () => '\ufffd', ends: ['["', '\u0080'], faults: 1 },
+  'U+FFFD, then not UTF-8': {
+    ...text,
+    schema: {},
+    item: () => '\ufffd',
+    ends: ['["', '\u0080'],
+    faults: 1,
+  },
   'a form': form({ additionalProperties: { type: 'string' } }),
   'a form of known names': {
     ...form({ properties: Object.fromEntries(numbers(200).map((i) => [`n${i}`, {}])) }),
@@ -156,7 +203,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     schema: { type: 'object', properties: { a: list({ type: 'string' }) } },
     ends: ['', '--b--'],
     most: 1_000,
-    item: () => '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain\r\n\r\n1\r\n',
+    item: () =>
+      '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain\r\n\r\n1\r\n',
   },
   'XML, elements': { ...xml, schema: {}, item: () => '<b>12345678901</b>', most: 49_999 },
   'XML, names': { ...xml, schema: { type: 'object' }, item: (i) => `<n${i}/>`, most: 49_999 },
@@ -166,7 +214,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 
 function form(more: object): Kind {
   const type = 'application/x-www-form-urlencoded';
-  return { type, schema: { type: 'object', ...more }, ends: ['', ''], separator: '&', item: (i) => `n${i}=1` };
+  return {
+    type,
+    schema: { type: 'object', ...more },
+    ends: ['', ''],
+    separator: '&',
+    item: (i) => `n${i}=1`,
+  };
 }
 
 function attributes(count: number): string {

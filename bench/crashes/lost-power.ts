@@ -27,12 +27,23 @@ export class LostPower {
     this.#isDeaf = isDeaf;
     this.#library = join(this.#beside, 'lost-power.so');
     const source = join(import.meta.dirname, 'lost-power.c');
-    execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-Wall', '-Werror', '-o', this.#library, source, '-ldl']);
+    execFileSync('gcc', [
+      '-shared',
+      '-fPIC',
+      '-O2',
+      '-Wall',
+      '-Werror',
+      '-o',
+      this.#library,
+      source,
+      '-ldl',
+    ]);
   }
 
   /** The missing requirement; `null`: none. */
   static get missing(): string | null {
-    if (process.platform !== 'linux') return 'power can be lost on Linux only: that needs LD_PRELOAD and inodes';
+    if (process.platform !== 'linux')
+      return 'power can be lost on Linux only: that needs LD_PRELOAD and inodes';
     try {
       execFileSync('gcc', ['--version']);
       return null;
@@ -60,7 +71,9 @@ export class LostPower {
     this.#keep(this.#folder);
   }
 
-  /** Restores the synced state once no process uses the folder. Returns the lost bytes and names. */
+  /**
+   * Restores the synced state once no process uses the folder. Returns the lost bytes and names.
+   */
   lose(): { readonly bytes: number; readonly names: number } {
     const before = sizeOf(this.#folder);
     const copy = join(this.#beside, 'copy');
@@ -108,7 +121,12 @@ function nameOf(path: string): string {
 }
 
 function sizeOf(folder: string): { bytes: number; names: number } {
-  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
-  const bytes = files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const bytes = files.reduce(
+    (sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size,
+    0,
+  );
   return { bytes, names: files.length };
 }

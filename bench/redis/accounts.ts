@@ -3,8 +3,9 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/accounts.ts --keys 200000
  *
- * First without the lists of keys, as until they are built, then with them. An account has ten keys, one key in ten is
- * of the plan pro, one in a hundred expires. Commands include those that a script calls.
+ * First without the lists of keys, as until they are built, then with them. An account has ten
+ * keys, one key in ten is of the plan pro, one in a hundred expires. Commands include those that a
+ * script calls.
  */
 import { parseArgs } from 'node:util';
 import type { KeyRecord } from '../../src/keys/key.ts';
@@ -38,7 +39,9 @@ try {
     );
   const listed = await bytes();
   await withoutLists();
-  console.log(`${count} keys; their lists take ${Math.round((listed - (await bytes())) / count)} bytes a key`);
+  console.log(
+    `${count} keys; their lists take ${Math.round((listed - (await bytes())) / count)} bytes a key`,
+  );
   console.log(`${''.padEnd(40)}       ms  commands  CPU ms here  CPU ms Redis`);
   await ask('without lists');
   await measure('lists are built, with pauses of 10 ms', () => repairKeyIndex(redis, pause));
@@ -73,15 +76,23 @@ function record(i: number): KeyRecord {
 
 async function withoutLists(): Promise<void> {
   await forgetIndex(redis);
-  const accounts = Array.from({ length: Math.ceil(count / 10) }, (_, i) => keyOf.keysOfAccount(`account-${i}`));
-  for (let at = 0; at < accounts.length; at += BATCH) await redis.del(...accounts.slice(at, at + BATCH));
-  const plans = ['free', 'pro'].flatMap((plan) => [keyOf.keysOfPlan(plan), keyOf.revokedKeysOfPlan(plan)]);
+  const accounts = Array.from({ length: Math.ceil(count / 10) }, (_, i) =>
+    keyOf.keysOfAccount(`account-${i}`),
+  );
+  for (let at = 0; at < accounts.length; at += BATCH)
+    await redis.del(...accounts.slice(at, at + BATCH));
+  const plans = ['free', 'pro'].flatMap((plan) => [
+    keyOf.keysOfPlan(plan),
+    keyOf.revokedKeysOfPlan(plan),
+  ]);
   await redis.del(...plans, keyOf.expiringKeys, keyOf.accounts, keyOf.plans);
 }
 
 async function ask(how: string): Promise<void> {
   const soon = () => keys.readExpiring(Date.now(), Date.now() + DAY);
-  await measure(`${how}: usage of an unknown account`, () => readAll(keys.read({ account: 'typo' })));
+  await measure(`${how}: usage of an unknown account`, () =>
+    readAll(keys.read({ account: 'typo' })),
+  );
   await measure(`${how}: keys of an account`, () => readAll(keys.read({ account: 'account-7' })));
   await measure(`${how}: a page of 100 accounts`, () => pageOfAccounts(keys));
   await measure(`${how}: counts of two plans`, () => keys.countKeys(['free', 'pro']));
@@ -100,16 +111,24 @@ async function measure(name: string, work: () => unknown): Promise<void> {
   const before = await figures();
   await work();
   const after = await figures();
-  const [ms, commands, here, there] = after.map((figure, i) => figure - before[i]!) as [number, number, number, number];
+  const [ms, commands, here, there] = after.map((figure, i) => figure - before[i]!) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   const cells = [ms.toFixed(1).padStart(9), String(commands - 1).padStart(10)];
-  console.log(`${name.padEnd(40)}${cells.join('')}${here.toFixed(0).padStart(13)}${there.toFixed(0).padStart(14)}`);
+  console.log(
+    `${name.padEnd(40)}${cells.join('')}${here.toFixed(0).padStart(13)}${there.toFixed(0).padStart(14)}`,
+  );
 }
 
 /** Milliseconds, commands, and milliseconds of CPU here and in Redis. */
 async function figures(): Promise<number[]> {
   const { user, system } = process.cpuUsage();
   const info = await server.admin.info('everything');
-  const sum = (form: RegExp) => [...info.matchAll(form)].reduce((all, [, figure]) => all + Number(figure), 0);
+  const sum = (form: RegExp) =>
+    [...info.matchAll(form)].reduce((all, [, figure]) => all + Number(figure), 0);
   const commands = sum(/^cmdstat_[^:]+:calls=(\d+)/gm);
   const there = sum(/^used_cpu_(?:sys|user):([\d.]+)/gm) * 1_000;
   return [performance.now(), commands, (user + system) / 1_000, there];

@@ -3,8 +3,9 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/connections.ts
  *
- * Admissions of one turn of a gateway's event loop share a call, so many gateways with little traffic cost Redis more
- * than few busy ones. `--gateways 1,100 --together 20` lets each gateway send 20 in a call.
+ * Admissions of one turn of a gateway's event loop share a call, so many gateways with little
+ * traffic cost Redis more than few busy ones. `--gateways 1,100 --together 20` lets each gateway
+ * send 20 in a call.
  */
 import { parseArgs } from 'node:util';
 import type { Limits } from '../../src/limits/limits.ts';
@@ -38,7 +39,9 @@ try {
 }
 
 async function measure(gateways: number): Promise<void> {
-  const redis = await Promise.all(Array.from({ length: gateways }, () => connect({ ...DEFAULTS, url: server.url })));
+  const redis = await Promise.all(
+    Array.from({ length: gateways }, () => connect({ ...DEFAULTS, url: server.url })),
+  );
   try {
     // Patient: on a busy machine an answer may take longer than the gateway waits.
     const states = redis.map((connection) => new RedisState(connection, { deadline: 10_000 }));
@@ -75,6 +78,7 @@ async function send(states: readonly RedisState[], count: number): Promise<void>
 /** Microseconds. */
 async function cpuOf(redis: Connection): Promise<number> {
   const report = await redis.info('cpu');
-  const seconds = (name: string) => Number(new RegExp(`^used_cpu_${name}:([\\d.]+)`, 'm').exec(report)?.[1]);
+  const seconds = (name: string) =>
+    Number(new RegExp(`^used_cpu_${name}:([\\d.]+)`, 'm').exec(report)?.[1]);
   return (seconds('sys') + seconds('user')) * 1e6;
 }

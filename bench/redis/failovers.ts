@@ -1,11 +1,12 @@
 /**
- * Kills the master of a Sentinel set repeatedly and checks that every client of the gateways reconnects:
+ * Kills the master of a Sentinel set repeatedly and checks that every client of the gateways
+ * reconnects:
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/failovers.ts --failovers 32
  *
- * A master, two replicas and three Sentinels, `--distance` milliseconds from `--gateways` gateways with two clients
- * each. The killed master restarts empty. Exits with 1 if a client stays disconnected or a gateway refuses the key
- * (401).
+ * A master, two replicas and three Sentinels, `--distance` milliseconds from `--gateways` gateways
+ * with two clients each. The killed master restarts empty. Exits with 1 if a client stays
+ * disconnected or a gateway refuses the key (401).
  */
 
 import { parseArgs } from 'node:util';

@@ -130,8 +130,8 @@ interface Lease {
 const LEASE = 1 / 16;
 
 /**
- * Each region takes units from the Redis of region 0 in advance, and loses at the end of the window what it did not
- * use.
+ * Each region takes units from the Redis of region 0 in advance, and loses at the end of the window
+ * what it did not use.
  */
 export class Leases extends WithGateways {
   readonly name = 'Redis per region, leased limits';
@@ -148,7 +148,11 @@ export class Leases extends WithGateways {
     const leases = this.#leases[request.region]!;
     this.redis[request.region]!.called(request);
     let lease = leases.get(request.key);
-    if (!lease || request.at >= lease.until || (lease.left === 0 && lease.admission.verdict === 'admitted')) {
+    if (
+      !lease ||
+      request.at >= lease.until ||
+      (lease.left === 0 && lease.admission.verdict === 'admitted')
+    ) {
       lease = this.#take(request, limits);
       leases.set(request.key, lease);
     }
@@ -163,7 +167,10 @@ export class Leases extends WithGateways {
       central.called(request);
     }
     const { limit } = limits.windows[0]!;
-    const units = Math.min(central.remaining(request, limits), Math.max(1, Math.floor(limit * LEASE)));
+    const units = Math.min(
+      central.remaining(request, limits),
+      Math.max(1, Math.floor(limit * LEASE)),
+    );
     const admission = central.admit(request, limits, Math.max(1, units));
     return { left: units, until: admission.readings[0]!.resetAt, admission };
   }
@@ -179,7 +186,10 @@ export class OneRedisFails extends OneRedis {
     super(world);
     this.#from = (world.seconds - 60) * 1_000;
     const options = { clock: () => this.now, gateways: () => world.gateways };
-    this.#local = Array.from({ length: world.gateways }, (_, i) => new LocalCounters({ gateway: `${i}`, ...options }));
+    this.#local = Array.from(
+      { length: world.gateways },
+      (_, i) => new LocalCounters({ gateway: `${i}`, ...options }),
+    );
   }
 
   protected override readonly decide: Decide = (request, limits) => {

@@ -24,8 +24,18 @@ const SPAN = 60_000;
 /** Minute limits of the plans: 60, 300, 1,500 and so on. */
 const [SMALLEST, FACTOR] = [60, 5];
 
-/** Keys by Zipf's law with exponent 1, at an even pace. The same each time, so that deployments can be compared. */
-export function* requests({ regions, gateways, keys, rate, seconds, home }: World): Generator<Request> {
+/**
+ * Keys by Zipf's law with exponent 1, at an even pace. The same each time, so that deployments can
+ * be compared.
+ */
+export function* requests({
+  regions,
+  gateways,
+  keys,
+  rate,
+  seconds,
+  home,
+}: World): Generator<Request> {
   const random = seeded(1);
   const perRegion = gateways / regions;
   const reach = Math.log(keys + 1);
@@ -50,7 +60,9 @@ function seeded(seed: number): () => number {
 
 const plans = new Map<number, Limits>();
 
-/** The smallest plan that admits all requests of the key; a tenth of the keys have the plan below. */
+/**
+ * The smallest plan that admits all requests of the key; a tenth of the keys have the plan below.
+ */
 export function planOf(key: number, { rate, keys }: World): Limits {
   const offered = (60 * rate * Math.log((key + 1) / key)) / Math.log(keys + 1);
   const fitting = Math.max(0, Math.ceil(Math.log(offered / SMALLEST) / Math.log(FACTOR)));

@@ -18,11 +18,20 @@ export interface Balancer {
 export const CHECK = 250;
 
 /** HAProxy without retries. */
-export async function startBalancer(children: Children, gateways: readonly Balanced[]): Promise<Balancer> {
+export async function startBalancer(
+  children: Children,
+  gateways: readonly Balanced[],
+): Promise<Balancer> {
   const [port, stats] = [await freePort(), await freePort()];
   const file = join(children.folder, 'balancer.cfg');
   writeFileSync(file, configuration({ port, stats, gateways }));
-  await children.start({ name: 'balancer', file: 'haproxy', args: ['-db', '-f', file], port, place: 'beside' });
+  await children.start({
+    name: 'balancer',
+    file: 'haproxy',
+    args: ['-db', '-f', file],
+    port,
+    place: 'beside',
+  });
   return {
     port,
     async isUp(name) {
@@ -41,7 +50,8 @@ interface Plan {
 function configuration({ port, stats, gateways }: Plan): string {
   const address = (url: string) => new URL(url).host;
   const servers = gateways.map(
-    ({ name, url, adminUrl }) => `  server ${name} ${address(url)} check addr 127.0.0.1 port ${new URL(adminUrl).port}`,
+    ({ name, url, adminUrl }) =>
+      `  server ${name} ${address(url)} check addr 127.0.0.1 port ${new URL(adminUrl).port}`,
   );
   return `global
   nbthread 1

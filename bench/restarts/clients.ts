@@ -1,15 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection, OK } from '../connection.ts';
 
-/** Milliseconds: every eighth client of a balancer pauses up to this long, so that a stop finds idle connections. */
+/**
+ * Milliseconds: every eighth client of a balancer pauses up to this long, so that a stop finds idle
+ * connections.
+ */
 const PAUSE = 400;
 /** Nothing was sent: a balancer tries the next gateway. */
 const REFUSED = 'ECONNREFUSED';
 
 export interface ClientsOptions {
   /**
-   * One port is a balancer's, with kept-alive connections. Several are the gateways' own, with a connection per
-   * request; if it is refused, the next gateway is tried.
+   * One port is a balancer's, with kept-alive connections. Several are the gateways' own, with a
+   * connection per request; if it is refused, the next gateway is tried.
    */
   readonly ports: readonly number[];
   readonly key: string;

@@ -3,7 +3,8 @@ import { port } from './environment.ts';
 
 const body = JSON.stringify({
   code: 'key_banned',
-  message: 'This key is banned until 2030-01-01T00:00:00Z. Wait until then; a key that keeps sending is banned longer.',
+  message:
+    'This key is banned until 2030-01-01T00:00:00Z. Wait until then; a key that keeps sending is banned longer.',
   status: 403,
 });
 const headers = [

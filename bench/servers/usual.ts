@@ -7,8 +7,8 @@ import { limit } from './usual/limit.ts';
 import { measure } from './usual/measure.ts';
 import { validate } from './usual/validate.ts';
 
-// No bound: with fixRequestBody the stack leaks a connection for each client that disconnects during a POST, as at the
-// end of a round, and a bound of 128 is soon exhausted.
+// No bound: with fixRequestBody the stack leaks a connection for each client that disconnects
+// during a POST, as at the end of a round, and a bound of 128 is soon exhausted.
 const agent = new Agent({ keepAlive: true });
 
 express()

@@ -15,7 +15,12 @@ export const haproxy: Target = {
     const port = await freePort();
     const file = join(children.folder, 'haproxy.cfg');
     writeFileSync(file, configuration(port, backend.port));
-    const child = await children.start({ name: 'haproxy', file: 'haproxy', args: ['-db', '-f', file], port });
+    const child = await children.start({
+      name: 'haproxy',
+      file: 'haproxy',
+      args: ['-db', '-f', file],
+      port,
+    });
     return { url: `http://127.0.0.1:${port}`, keys, ...child };
   },
 };

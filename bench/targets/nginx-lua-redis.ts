@@ -22,7 +22,9 @@ export const nginxLuaRedis: Target = {
       : 'the Lua module is missing (apt-get install libnginx-mod-http-lua lua-nginx-redis)',
   async start({ children, backend, redis, keys }) {
     const port = await freePort();
-    const sha = await redis!.loadScript(readFileSync(new URL('nginx-lua-redis/admit.lua', import.meta.url), 'utf8'));
+    const sha = await redis!.loadScript(
+      readFileSync(new URL('nginx-lua-redis/admit.lua', import.meta.url), 'utf8'),
+    );
     const access = new URL('nginx-lua-redis/access.lua', import.meta.url).pathname;
     const child = await startNginx(children, {
       name: 'nginx-lua-redis',

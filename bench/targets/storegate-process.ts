@@ -45,7 +45,12 @@ const PLANS = `plans:
 const STATUS = /^ {8}status: \{ \$ref: .*$/m;
 
 /** The shipped limit of failed keys would turn every 401 into a 429. */
-const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: StoregateOptions) => {
+const settings = ({
+  drainDelay = '0s',
+  door = [],
+  more = [],
+  project = today,
+}: StoregateOptions) => {
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
   // Older checkouts have other names.
   const [section, limit] = known.includes('"authFailureLimit"')
@@ -53,7 +58,8 @@ const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: 
     : ['door', 'guard: { failures: 1000000, span: 1s }'];
   const lines = [limit, ...door];
   // As in nginx.ts. Older checkouts have no such limit.
-  if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
+  if (known.includes('"maxRequestsPerConnection"'))
+    lines.push('maxRequestsPerConnection: 1000000000');
   if (known.includes('"bodyBudget"')) lines.push('bodyBudget: 1GiB');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
   return `${section}:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
@@ -76,7 +82,9 @@ export async function startStoregate(
   return { url, keys, ...(await surroundings.children.start(command)) };
 }
 
-/** Runs what `npm start` runs; only addresses, limits and the log differ from the shipped settings. */
+/**
+ * Runs what `npm start` runs; only addresses, limits and the log differ from the shipped settings.
+ */
 export async function prepareStoregate(
   name: string,
   surroundings: Surroundings,
@@ -108,10 +116,13 @@ export async function prepareStoregate(
 
 /** From the project's `start` script. */
 function startScript(project: string): [flags: string[], script: string, command: string[]] {
-  const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
   const [node, ...words] = scripts.start.replace(/^exec /, '').split(' ');
   const at = words.findIndex((word) => !word.startsWith('-'));
-  if (node !== 'node' || at < 0) throw new Error(`the start script is not a plain call of node: ${scripts.start}`);
+  if (node !== 'node' || at < 0)
+    throw new Error(`the start script is not a plain call of node: ${scripts.start}`);
   return [words.slice(0, at), words[at]!, words.slice(at + 1)];
 }
 
@@ -152,8 +163,16 @@ interface Caller {
   readonly env: Record<string, string>;
 }
 
-async function makeKey({ node, project, env }: Caller, start: string[], plan: string): Promise<string> {
+async function makeKey(
+  { node, project, env }: Caller,
+  start: string[],
+  plan: string,
+): Promise<string> {
   const args = [...start, 'keys', 'create', '--plan', plan, '--account', 'bench', '--json'];
-  const { stdout } = await run(node, args, { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: 30_000 });
+  const { stdout } = await run(node, args, {
+    cwd: project,
+    env: { PATH: process.env.PATH, ...env },
+    timeout: 30_000,
+  });
   return (JSON.parse(stdout) as { key: string }).key;
 }

@@ -7,11 +7,16 @@ const made = new Map<string, StoregateOptions>();
 
 export const storegate = storegateTarget('storegate', 'storegate, embedded state', {});
 
-export const storegateRedis = storegateTarget('storegate-redis', 'storegate, Redis state', { redis: true });
+export const storegateRedis = storegateTarget('storegate-redis', 'storegate, Redis state', {
+  redis: true,
+});
 
 /** The cost of a request must not grow with processes. */
 export const storegateWorkers: Target = {
-  ...storegateTarget('storegate-workers', 'storegate, Redis state, 2 workers', { redis: true, workers: 2 }),
+  ...storegateTarget('storegate-workers', 'storegate, Redis state, 2 workers', {
+    redis: true,
+    workers: 2,
+  }),
   works: ['get', 'refused'],
 };
 

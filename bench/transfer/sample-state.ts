@@ -13,11 +13,23 @@ const WINDOWS = [
 /** Includes ten thousand audit entries. */
 export async function writeState(path: string, keys: number): Promise<void> {
   const now = Date.now();
-  const file = createFile(path, { from: 'embedded', storegate: '0.0.0', at: new Date(now).toISOString() });
-  inBatches(keys, (numbers) => file.take({ type: 'key', values: numbers.map((n) => keyOf(n, now)) }));
-  inBatches(10_000, (numbers) => file.take({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }));
-  inBatches(keys, (numbers) => file.take({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }));
-  inBatches(keys, (numbers) => file.take({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }));
+  const file = createFile(path, {
+    from: 'embedded',
+    storegate: '0.0.0',
+    at: new Date(now).toISOString(),
+  });
+  inBatches(keys, (numbers) =>
+    file.take({ type: 'key', values: numbers.map((n) => keyOf(n, now)) }),
+  );
+  inBatches(10_000, (numbers) =>
+    file.take({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }),
+  );
+  inBatches(keys, (numbers) =>
+    file.take({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }),
+  );
+  inBatches(keys, (numbers) =>
+    file.take({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }),
+  );
   await file.finish();
 }
 
@@ -54,7 +66,14 @@ function keyOf(n: number, now: number): KeyRecord {
 
 function entryOf(n: number, now: number) {
   const after = { id: idOf(n), account: `account-${n % 10_000}`, plan: 'free' };
-  const said = { actor: 'cli:bench', action: 'keys.create', target: idOf(n), before: null, after, requestId: `r${n}` };
+  const said = {
+    actor: 'cli:bench',
+    action: 'keys.create',
+    target: idOf(n),
+    before: null,
+    after,
+    requestId: `r${n}`,
+  };
   return { number: n + 1, at: now - 10_000 + n, ...said };
 }
 

@@ -27,7 +27,11 @@ const OTHER_VARIABLES = [
     'The settings file. Without either, the shipped `config/gateway.yaml`.',
   ],
   ['STOREGATE_ADMIN_URL', '', 'For commands: the admin listener of the gateway to manage.'],
-  ['STOREGATE_PROFILE', '', 'For commands: a YAML file with `url`, and optionally `token`, `ca`, `cert` and `key`.'],
+  [
+    'STOREGATE_PROFILE',
+    '',
+    'For commands: a YAML file with `url`, and optionally `token`, `ca`, `cert` and `key`.',
+  ],
   [
     'STOREGATE_ADMIN_CA',
     '',
@@ -92,7 +96,10 @@ ${(hasIntroduction ? inner : [first!, ...inner]).map((row) => tableRow([nameOf(r
   });
 }
 
-/** Where the settings of a definition stand that several sections share, so that they are listed once. */
+/**
+ * Where the settings of a definition stand that several sections share, so that they are listed
+ * once.
+ */
 type Seen = Map<string, string>;
 
 function rowsOf(section: Schema, root: Schema, prefix: string, seen: Seen = new Map()): Row[] {
@@ -102,7 +109,13 @@ function rowsOf(section: Schema, root: Schema, prefix: string, seen: Seen = new 
   });
 }
 
-function rowsOfOne(name: string, reference: Schema, schema: Described, root: Schema, seen: Seen): Row[] {
+function rowsOfOne(
+  name: string,
+  reference: Schema,
+  schema: Described,
+  root: Schema,
+  seen: Seen,
+): Row[] {
   const [entryName, entry] = entryOf(name, schema);
   const isSection = schema.properties !== undefined || entryName.endsWith('>');
   const inner = entry === undefined ? schema : (flatten(entry, root) as Described);
@@ -117,19 +130,26 @@ function rowsOfOne(name: string, reference: Schema, schema: Described, root: Sch
 }
 
 /** The name and schema of an entry of a list or a map, or the name itself. */
-function entryOf(name: string, { items, additionalProperties }: Schema): [name: string, entry: Schema | undefined] {
+function entryOf(
+  name: string,
+  { items, additionalProperties }: Schema,
+): [name: string, entry: Schema | undefined] {
   if (items !== undefined) return [`${name}[]`, items];
-  return typeof additionalProperties === 'object' ? [`${name}.<name>`, additionalProperties] : [name, undefined];
+  return typeof additionalProperties === 'object'
+    ? [`${name}.<name>`, additionalProperties]
+    : [name, undefined];
 }
 
 /** Whether it can only be a map. An entry that may be text as well is described as a whole. */
 function isMap(schema: Schema, root: Schema): boolean {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
-  if (schema.properties !== undefined) return !types.includes('string') || root === schemaOf('plans');
+  if (schema.properties !== undefined)
+    return !types.includes('string') || root === schemaOf('plans');
   return schema.items !== undefined && isMap(flatten(schema.items, root), root);
 }
 
-const definitionOf = ({ $ref, allOf }: Schema): string | undefined => $ref ?? allOf?.find((part) => part.$ref)?.$ref;
+const definitionOf = ({ $ref, allOf }: Schema): string | undefined =>
+  $ref ?? allOf?.find((part) => part.$ref)?.$ref;
 
 const nameOf = ({ name }: Row): string => `\`${name}\``;
 
@@ -143,9 +163,12 @@ function typeOfSchema(schema: Described): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
   const [least, most] = schema['x-between'] ?? [schema.minimum, schema.maximum];
   const range = most === undefined ? '' : ` ${least}–${most}`;
-  const named = schema['x-unit'] ?? schema.format ?? (DURATION.test(schema.pattern ?? '') ? 'duration' : '');
-  if (UNITS[named] !== undefined) return `${UNITS[named]}${schema['x-between'] === undefined ? '' : range}`;
-  if (types.length > 1) return (schema.errorMessage ?? types.join(' or ')).replace(/^must be (an? )?/, '');
+  const named =
+    schema['x-unit'] ?? schema.format ?? (DURATION.test(schema.pattern ?? '') ? 'duration' : '');
+  if (UNITS[named] !== undefined)
+    return `${UNITS[named]}${schema['x-between'] === undefined ? '' : range}`;
+  if (types.length > 1)
+    return (schema.errorMessage ?? types.join(' or ')).replace(/^must be (an? )?/, '');
   const [type = 'map'] = types;
   if (type === 'array') return 'list';
   return type === 'integer' || type === 'number' ? `${type}${range}` : type;
@@ -189,14 +212,19 @@ function restartOf({ schema, isSection }: Row): string {
 }
 
 function textOf({ schema, like }: Row): string {
-  if (like !== undefined) return [proseOf(schema), `Settings as in \`${like}\`.`].filter(Boolean).join(' ');
-  const variables = variablesOf(schema).flatMap((name) => (mayBeInFile(schema) ? [name, `${name}_FILE`] : [name]));
+  if (like !== undefined)
+    return [proseOf(schema), `Settings as in \`${like}\`.`].filter(Boolean).join(' ');
+  const variables = variablesOf(schema).flatMap((name) =>
+    mayBeInFile(schema) ? [name, `${name}_FILE`] : [name],
+  );
   const names = variables.map((name) => `\`${name}\``).join(', ');
   return [proseOf(schema), names && `${names}.`].filter(Boolean).join(' ');
 }
 
 /** The description without the variables, which follow it. */
 function proseOf({ title, description }: Described): string {
-  const text = (description ?? title ?? '').replace(/ ?Environment[^:]*: [A-Z_, ]+\.?$/, '').replaceAll('|', '\\|');
+  const text = (description ?? title ?? '')
+    .replace(/ ?Environment[^:]*: [A-Z_, ]+\.?$/, '')
+    .replaceAll('|', '\\|');
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }

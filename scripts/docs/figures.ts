@@ -18,7 +18,8 @@ export const FIGURES: Readonly<Record<string, Blocks>> = {
 };
 
 /** A block with its name. It ends before the next block begins. */
-export const BLOCK = /(<!-- figures: (\w+) -->\n)(?:(?!<!-- figures:).)*?(<!-- end of figures -->)/gs;
+export const BLOCK =
+  /(<!-- figures: (\w+) -->\n)(?:(?!<!-- figures:).)*?(<!-- end of figures -->)/gs;
 
 /** A page of FIGURES with the figures of bench/RESULTS.md in its blocks; other text stays. */
 export function withFigures(file: string): string {

@@ -15,14 +15,19 @@ interface Field {
 interface Definition {
   readonly description: string;
   readonly properties: {
-    readonly data: { readonly required: readonly string[]; readonly properties: Readonly<Record<string, Field>> };
+    readonly data: {
+      readonly required: readonly string[];
+      readonly properties: Readonly<Record<string, Field>>;
+    };
   };
   readonly example: unknown;
 }
 
 /** The page about webhooks as Markdown; docs/webhooks.md is this text. */
 export function webhooks(): string {
-  const { definitions } = JSON.parse(readFileSync(SCHEMA, 'utf8')) as { definitions: Record<string, Definition> };
+  const { definitions } = JSON.parse(readFileSync(SCHEMA, 'utf8')) as {
+    definitions: Record<string, Definition>;
+  };
   const [first] = Object.values(definitions);
   return `${readFileSync(HEAD, 'utf8')}
 \`\`\`json

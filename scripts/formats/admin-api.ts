@@ -45,17 +45,22 @@ export function* adminApi(): Generator<string> {
   const requests = directionOf('request', true, find);
   const responses = directionOf('response', false, find);
   for (const [path, item] of Object.entries(paths)) {
-    const { parameters: shared = [], ...operations } = item as typeof item & { parameters?: readonly Parameter[] };
+    const { parameters: shared = [], ...operations } = item as typeof item & {
+      parameters?: readonly Parameter[];
+    };
     for (const [method, operation] of Object.entries(operations)) {
       const name = `admin ${method.toUpperCase()} ${path}`;
-      const parameters = [...shared, ...(operation.parameters ?? [])].map((one) => targetOf(one, find));
+      const parameters = [...shared, ...(operation.parameters ?? [])].map((one) =>
+        targetOf(one, find),
+      );
       yield* inputsOf(name, operation, parameters, requests);
       yield* responsesOf(name, operation, responses);
     }
   }
   // Each set grows meanwhile by the schemas that its schemas refer to.
   for (const { kind, names, ...way } of [requests, responses])
-    for (const name of names) yield* shapeOf(`admin ${kind} ${name}`, components.schemas![name]!, way);
+    for (const name of names)
+      yield* shapeOf(`admin ${kind} ${name}`, components.schemas![name]!, way);
 }
 
 function directionOf(kind: string, isInput: boolean, find: Direction['find']) {
@@ -72,7 +77,12 @@ function targetOf<T extends Reference>(one: T, find: Direction['find']): T {
   return one.$ref === undefined ? one : (find(one.$ref) as T);
 }
 
-function* inputsOf(name: string, operation: Operation, parameters: readonly Parameter[], way: Direction) {
+function* inputsOf(
+  name: string,
+  operation: Operation,
+  parameters: readonly Parameter[],
+  way: Direction,
+) {
   const { operationId, 'x-role': role, requestBody } = operation;
   const needed = parameters.filter(({ required }) => required).map((one) => one.name);
   if (requestBody?.required) needed.push('body');
@@ -92,7 +102,8 @@ function* responsesOf(name: string, { responses }: Operation, way: Direction) {
     yield `${name} ${status}`;
     for (const [type, { schema, 'x-events': events = {} }] of Object.entries(content)) {
       yield* shapeOf(`${name} ${status} ${type}`, schema, way);
-      for (const [event, data] of Object.entries(events)) yield* shapeOf(`${name} event ${event}`, data, way);
+      for (const [event, data] of Object.entries(events))
+        yield* shapeOf(`${name} event ${event}`, data, way);
     }
   }
 }

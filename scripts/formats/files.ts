@@ -59,7 +59,8 @@ function* stateFile(): Generator<string> {
   const state = someState(Date.UTC(2026, 0));
   const types = new Map<string, Set<string>>();
   for (const type of TYPES)
-    for (const value of state[type]) addTypes(`file ${FORMAT} ${type}`, lineOf(type, value as never), types);
+    for (const value of state[type])
+      addTypes(`file ${FORMAT} ${type}`, lineOf(type, value as never), types);
   for (const [name, found] of types) yield line(name, [[...found].sort().join('|')]);
 }
 

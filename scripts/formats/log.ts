@@ -25,25 +25,43 @@ interface Node {
   readonly properties?: readonly Node[];
 }
 
-/** Every event of the log with its fields, read from the rows of the table: some fields depend on values. */
+/**
+ * Every event of the log with its fields, read from the rows of the table: some fields depend on
+ * values.
+ */
 export function* logLines(): Generator<string> {
-  for (const [field, value] of Object.entries(sampleLine())) yield line(`log * ${field}`, [typeof value]);
+  for (const [field, value] of Object.entries(sampleLine()))
+    yield line(`log * ${field}`, [typeof value]);
   const text = readFileSync(TABLE, 'utf8');
-  const nodes = [...nodesIn(parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node)];
+  const nodes = [
+    ...nodesIn(
+      parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node,
+    ),
+  ];
   const functions = new Map(
-    nodes.filter(({ type }) => type === 'FunctionDeclaration').map((node) => [node.id!.name!, node]),
+    nodes
+      .filter(({ type }) => type === 'FunctionDeclaration')
+      .map((node) => [node.id!.name!, node]),
   );
-  const rows = nodes.find(({ type, id }) => type === 'VariableDeclarator' && id!.name === 'rows')!.init!.properties!;
+  const rows = nodes.find(({ type, id }) => type === 'VariableDeclarator' && id!.name === 'rows')!
+    .init!.properties!;
   for (const { key, value } of rows) {
     const parts = [...nodesBelow(value as Node, functions)];
     const calls = parts.filter(({ callee }) => levelsOf(callee).length > 0);
     if (calls.length === 0) continue;
     const levels = calls.flatMap(({ callee }) => levelsOf(callee));
-    const message = calls.map((call) => call.arguments?.[1]?.value).find((value) => value !== undefined);
+    const message = calls
+      .map((call) => call.arguments?.[1]?.value)
+      .find((value) => value !== undefined);
     const event = nameOf(key!);
-    const fields = parts.filter(({ type }) => type === 'ObjectExpression').flatMap(({ properties }) => properties!);
+    const fields = parts
+      .filter(({ type }) => type === 'ObjectExpression')
+      .flatMap(({ properties }) => properties!);
     const named = fields.filter(({ type }) => type === 'ObjectProperty');
-    yield line(`log ${event}`, [...new Set(levels), message !== undefined && JSON.stringify(message)]);
+    yield line(`log ${event}`, [
+      ...new Set(levels),
+      message !== undefined && JSON.stringify(message),
+    ]);
     for (const field of named) yield `log ${event} ${nameOf(field.key!)}`;
   }
 }
@@ -52,7 +70,10 @@ export function* logLines(): Generator<string> {
 function sampleLine(): object {
   const lines: string[] = [];
   const destination = { write: (text: string) => void lines.push(text) };
-  const log = createLog({ level: 'info', requests: true, format: 'json' }, { destination, worker: 1 });
+  const log = createLog(
+    { level: 'info', requests: true, format: 'json' },
+    { destination, worker: 1 },
+  );
   const event: Event = { type: 'primary.responsive' };
   log.observe(event);
   log.close();
@@ -61,7 +82,8 @@ function sampleLine(): object {
 
 /** The level is that of a call of `info`, or of `(condition ? error : info)`. */
 function levelsOf(callee: Node | undefined): readonly string[] {
-  if (callee?.type === 'ConditionalExpression') return [callee.consequent, callee.alternate].flatMap(levelsOf);
+  if (callee?.type === 'ConditionalExpression')
+    return [callee.consequent, callee.alternate].flatMap(levelsOf);
   return callee?.type === 'Identifier' && LEVELS.has(callee.name!) ? [callee.name!] : [];
 }
 
@@ -74,7 +96,11 @@ function* nodesIn(node: Node): Generator<Node> {
 }
 
 /** With the functions of the file that it names. */
-function* nodesBelow(node: Node, functions: ReadonlyMap<string, Node>, seen: Set<Node> = new Set()): Generator<Node> {
+function* nodesBelow(
+  node: Node,
+  functions: ReadonlyMap<string, Node>,
+  seen: Set<Node> = new Set(),
+): Generator<Node> {
   for (const inner of nodesIn(node)) {
     yield inner;
     const called = inner.type === 'Identifier' ? functions.get(inner.name!) : undefined;

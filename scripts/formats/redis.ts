@@ -4,20 +4,31 @@ import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { loadScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
-import { EVERYTHING_CHANGED, keyChanged, subjectBanned, subjectChanged } from '../../src/state/redis/subscriber.ts';
+import {
+  EVERYTHING_CHANGED,
+  keyChanged,
+  subjectBanned,
+  subjectChanged,
+} from '../../src/state/redis/subscriber.ts';
 import { line } from './shape.ts';
 
 /** What gateways of two versions share on one Redis. */
 export function* redis(): Generator<string> {
   for (const name of namesIn(keyOf)) yield `redis key ${name}`;
   for (const name of [CHANNEL, QUESTIONS, answersFor('*')]) yield `redis channel ${name}`;
-  for (const message of [subjectChanged('*'), subjectBanned('*'), keyChanged('*'), EVERYTHING_CHANGED])
+  for (const message of [
+    subjectChanged('*'),
+    subjectBanned('*'),
+    keyChanged('*'),
+    EVERYTHING_CHANGED,
+  ])
     yield `redis message ${message}`;
   for (const { name } of QUERIES) yield `redis query ${name}`;
   for (const file of readdirSync(SCRIPTS, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.lua')) continue;
     if (!file.includes('/')) yield line(`redis script ${file}`, [digestOf(loadScript(file).text)]);
-    for (const field of fieldsIn(readFileSync(join(SCRIPTS, file), 'utf8'))) yield `redis hash field ${field}`;
+    for (const field of fieldsIn(readFileSync(join(SCRIPTS, file), 'utf8')))
+      yield `redis hash field ${field}`;
   }
 }
 
@@ -36,5 +47,7 @@ function digestOf(text: string): string {
 /** The literal names in commands such as HSET. */
 function fieldsIn(text: string): readonly string[] {
   const commands = text.matchAll(/redis\.p?call\('H[A-Z]+',([^)]*)\)/g);
-  return [...commands].flatMap(([, rest]) => [...rest!.matchAll(/'(\w+)'/g)].map(([, field]) => field!));
+  return [...commands].flatMap(([, rest]) =>
+    [...rest!.matchAll(/'(\w+)'/g)].map(([, field]) => field!),
+  );
 }

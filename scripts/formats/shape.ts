@@ -23,7 +23,10 @@ export interface Direction {
   /** Others write the value: a new required member is an error for them. Otherwise they read it. */
   readonly isInput: boolean;
   readonly find: (ref: string) => Schema;
-  /** Takes the target of a reference, which is then a line of its own. By default it is described in place. */
+  /**
+   * Takes the target of a reference, which is then a line of its own. By default it is described in
+   * place.
+   */
   readonly refer?: (ref: string) => string;
 }
 
@@ -33,7 +36,12 @@ export function line(name: string, notes: readonly (string | false)[]): string {
 }
 
 /** A line for each value, member and entry that `given` allows at `at`. */
-export function* shapeOf(at: string, given: Schema, way: Direction, isAlways = false): Generator<string> {
+export function* shapeOf(
+  at: string,
+  given: Schema,
+  way: Direction,
+  isAlways = false,
+): Generator<string> {
   const always = !way.isInput && isAlways && 'always';
   if (given.$ref !== undefined && way.refer !== undefined) {
     yield line(at, [way.refer(given.$ref), always]);
@@ -50,7 +58,9 @@ export function* shapeOf(at: string, given: Schema, way: Direction, isAlways = f
 }
 
 function merged({ $ref, allOf = [], ...own }: Schema, way: Direction): Schema {
-  const parts = [...($ref === undefined ? [] : [way.find($ref)]), ...allOf].map((part) => merged(part, way));
+  const parts = [...($ref === undefined ? [] : [way.find($ref)]), ...allOf].map((part) =>
+    merged(part, way),
+  );
   const all = [...parts, own];
   return Object.assign({}, ...all, {
     properties: Object.assign({}, ...all.map(({ properties }) => properties)),
@@ -64,7 +74,14 @@ function typeOf({ type = [], nullable, format, 'x-unit': unit }: Schema): string
 }
 
 function rulesOf(schema: Schema): (string | false)[] {
-  const { default: initial, minimum, maximum, required = [], oneOf, 'x-env': variables = [] } = schema;
+  const {
+    default: initial,
+    minimum,
+    maximum,
+    required = [],
+    oneOf,
+    'x-env': variables = [],
+  } = schema;
   const [least, most] = schema['x-between'] ?? [minimum, maximum];
   return [
     (least !== undefined || most !== undefined) && `${least ?? ''}..${most ?? ''}`,

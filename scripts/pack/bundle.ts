@@ -15,8 +15,8 @@ const REQUIRE = `import { createRequire as createRequireOf } from 'node:module';
 const require = createRequireOf(import.meta.url);`;
 
 /**
- * Writes the modules to `target`, which is a folder of the package's root. Returns the bundled files, relative to
- * `root`.
+ * Writes the modules to `target`, which is a folder of the package's root. Returns the bundled
+ * files, relative to `root`.
  */
 export async function bundle(root: string, target: string): Promise<readonly string[]> {
   const { metafile } = await build({
@@ -40,7 +40,10 @@ export async function bundle(root: string, target: string): Promise<readonly str
   return Object.keys(metafile.inputs);
 }
 
-/** Code finds files by its own place in the repository; all bundled modules are in one folder beside `src`. */
+/**
+ * Code finds files by its own place in the repository; all bundled modules are in one folder beside
+ * `src`.
+ */
 function movedModules(root: string): Plugin {
   return {
     name: 'moved-modules',
@@ -49,7 +52,9 @@ function movedModules(root: string): Plugin {
         if (path.includes('/node_modules/')) return;
         const folder = relative(root, dirname(path));
         const contents = readFileSync(path, 'utf8')
-          .replace(/resolve\(import\.meta\.dirname, '(\w+)\.ts'\)/g, (_all, name: string) => entry(path, name))
+          .replace(/resolve\(import\.meta\.dirname, '(\w+)\.ts'\)/g, (_all, name: string) =>
+            entry(path, name),
+          )
           .replace(/createRequire\(import\.meta\.url\)\(/g, 'require(')
           .replace(/import\.meta\.dirname(?! \+)/g, `(import.meta.dirname + '/../${folder}')`);
         return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };

@@ -11,7 +11,9 @@ export interface Package {
 
 /** The packages that own `files`, by name. Throws if a package has no license. */
 export function packagesOf(root: string, files: readonly string[]): readonly Package[] {
-  const folders = files.flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []);
+  const folders = files.flatMap(
+    (file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [],
+  );
   return [...new Set(folders)]
     .map((folder) => packageIn(join(root, folder)))
     .sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
@@ -21,7 +23,8 @@ function packageIn(folder: string): Package {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   if (typeof license !== 'string') throw new Error(`${name} ${version} names no license.`);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8').trim();
+  const text =
+    file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8').trim();
   return { name, version, license, text };
 }
 
@@ -42,7 +45,14 @@ export function billOfMaterials(
     components: packages.map((one) => {
       const purl = `pkg:npm/${one.name.replace('@', '%40')}@${one.version}`;
       const { name, version } = one;
-      return { type: 'library', 'bom-ref': purl, name, version, purl, licenses: [{ expression: one.license }] };
+      return {
+        type: 'library',
+        'bom-ref': purl,
+        name,
+        version,
+        purl,
+        licenses: [{ expression: one.license }],
+      };
     }),
   };
 }

@@ -9,12 +9,16 @@ export class ReleaseError extends ExpectedError {
 
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 
-/** `wanted`: minor, patch or a version. The first release may have the version that package.json has already. */
+/**
+ * `wanted`: minor, patch or a version. The first release may have the version that package.json has
+ * already.
+ */
 export function nextVersion(current: string, wanted: string): string {
   const [major, minor, patch] = numbersOf(current);
   if (wanted === 'minor') return `${major}.${minor! + 1}.0`;
   if (wanted === 'patch') return `${major}.${minor}.${patch! + 1}`;
-  if (!VERSION.test(wanted)) throw new ReleaseError(`${wanted} is not minor, patch or a version such as 1.2.3.`);
+  if (!VERSION.test(wanted))
+    throw new ReleaseError(`${wanted} is not minor, patch or a version such as 1.2.3.`);
   const numbers = numbersOf(wanted);
   const first = numbers.findIndex((number, i) => number !== numbersOf(current)[i]);
   if (first >= 0 && numbers[first]! < numbersOf(current)[first]!)
@@ -29,7 +33,11 @@ function numbersOf(version: string): number[] {
 const HEADING = /^## (?:\[Unreleased\]|\[[\d.]+\] - Unreleased)$/m;
 
 /** The new text of each file that names the version, by its path in `root`. */
-export function filesWith(version: string, date: string, root: string): ReadonlyMap<string, string> {
+export function filesWith(
+  version: string,
+  date: string,
+  root: string,
+): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const change = (file: string, edit: (text: string) => string) =>
     void texts.set(file, edit(readFileSync(join(root, file), 'utf8')));
@@ -44,17 +52,24 @@ export function filesWith(version: string, date: string, root: string): Readonly
     replace(join(folder, 'package.json'), /(?<=^ {2}"version": ").*(?=")/m, version);
   change('package-lock.json', (text) => {
     const lock = JSON.parse(text);
-    for (const own of [lock, lock.packages[''], ...packages.map((name) => lock.packages[name])]) own.version = version;
+    for (const own of [lock, lock.packages[''], ...packages.map((name) => lock.packages[name])])
+      own.version = version;
     return `${JSON.stringify(lock, null, 2)}\n`;
   });
   replace('Dockerfile', /(?<=image\.version=").*(?=")/, version);
-  replace('deploy/kubernetes/overlays/example/kustomization.yaml', /(?<=newTag: )\d[\d.]*/, version);
+  replace(
+    'deploy/kubernetes/overlays/example/kustomization.yaml',
+    /(?<=newTag: )\d[\d.]*/,
+    version,
+  );
   replace('CHANGELOG.md', HEADING, `## [${version}] - ${date}`, 'section `## [Unreleased]`');
   return texts;
 }
 
 /** The section of a version in the changelog, without its heading. */
 export function sectionOf(changelog: string, version: string): string {
-  const [, section = ''] = changelog.split(new RegExp(`^## \\[${RegExp.escape(version)}\\].*\\n`, 'm'));
+  const [, section = ''] = changelog.split(
+    new RegExp(`^## \\[${RegExp.escape(version)}\\].*\\n`, 'm'),
+  );
   return section.split(/^## /m, 1)[0]!.trim();
 }

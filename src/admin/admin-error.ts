@@ -1,7 +1,10 @@
 import type { Fault } from '@storegate/openapi';
 import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 
-/** Codes are for programs and never change their meaning. Ordered by status; names and headers are in backticks. */
+/**
+ * Codes are for programs and never change their meaning. Ordered by status; names and headers are
+ * in backticks.
+ */
 const CODES = {
   invalid_request: [400, 'The call does not fit the contract.', 'Fix every entry of `details`.'],
   invalid_value: [400, 'A value is of the right form, and cannot be.', 'See the message.'],
@@ -11,11 +14,27 @@ const CODES = {
     'Send one as `Authorization: Bearer`, or sign in at the console.',
   ],
   role_too_low: [403, 'The token may not do this.', 'Use one of the role that the message names.'],
-  foreign_host: [403, 'This listener does not have the name in `Host`.', 'Call it as `localhost` or by its address.'],
-  foreign_origin: [403, 'Another web page made the call.', 'Only programs and the console itself may.'],
+  foreign_host: [
+    403,
+    'This listener does not have the name in `Host`.',
+    'Call it as `localhost` or by its address.',
+  ],
+  foreign_origin: [
+    403,
+    'Another web page made the call.',
+    'Only programs and the console itself may.',
+  ],
   not_found: [404, 'The path or name does not exist.', 'See the message.'],
-  method_not_allowed: [405, 'The path does not take this method.', '`Allow` names those that it takes.'],
-  conflict: [409, 'The call contradicts the current state.', 'Read the current state, then call again.'],
+  method_not_allowed: [
+    405,
+    'The path does not take this method.',
+    '`Allow` names those that it takes.',
+  ],
+  conflict: [
+    409,
+    'The call contradicts the current state.',
+    'Read the current state, then call again.',
+  ],
   gateway_running: [409, 'A running gateway owns the state.', 'Ask that gateway.'],
   not_running: [409, 'Only a running gateway can do this.', 'Start it, or ask one that runs.'],
   payload_too_large: [413, 'The body is too large.', 'Send less in each call.'],
@@ -24,7 +43,11 @@ const CODES = {
     'The body is of another type than the call takes.',
     'Send `application/json` without a coding.',
   ],
-  idempotency_key_reused: [422, 'Another call had this `Idempotency-Key`.', 'Take a new key for a new call.'],
+  idempotency_key_reused: [
+    422,
+    'Another call had this `Idempotency-Key`.',
+    'Take a new key for a new call.',
+  ],
   configuration_unfit: [
     422,
     'The files, or the plans, cannot be put in force.',
@@ -45,7 +68,11 @@ const CODES = {
     'Too many follow what happens at this gateway.',
     'Close unread streams, or use another gateway.',
   ],
-  state_unavailable: [503, 'The state, such as Redis, does not answer.', 'Nothing was changed: try again later.'],
+  state_unavailable: [
+    503,
+    'The state, such as Redis, does not answer.',
+    'Nothing was changed: try again later.',
+  ],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 
 export type AdminCode = keyof typeof CODES;
@@ -55,7 +82,10 @@ export const ADMIN_ERRORS = Object.entries(CODES).map(([code, [status, title, ad
   return { code, status, title, advice };
 });
 
-/** Nothing was changed. The message states the problem and the remedy; text that looks like a key is masked. */
+/**
+ * Nothing was changed. The message states the problem and the remedy; text that looks like a key is
+ * masked.
+ */
 export class AdminError extends Error {
   override name = 'AdminError';
   readonly code: AdminCode;
@@ -66,7 +96,10 @@ export class AdminError extends Error {
   constructor(
     code: AdminCode,
     message: string,
-    { details = null, headers = {} }: { details?: readonly Fault[] | null; headers?: Record<string, string> } = {},
+    {
+      details = null,
+      headers = {},
+    }: { details?: readonly Fault[] | null; headers?: Record<string, string> } = {},
   ) {
     super(maskSecrets(message));
     this.code = code;

@@ -81,11 +81,16 @@ export function createAdmin(options: AdminOptions): Admin {
   app.get('/health/ready', (_request, response) => {
     const status = readinessOf(readiness());
     const lacking = down();
-    response.status(status === 'ready' ? 200 : 503).json(lacking.length === 0 ? { status } : { status, down: lacking });
+    response
+      .status(status === 'ready' ? 200 : 503)
+      .json(lacking.length === 0 ? { status } : { status, down: lacking });
   });
   if (find) {
     const settings = () => context.config().console;
-    const sessions = createSessions(() => ({ idle: settings().idleTimeout, longest: LONGEST_SESSION }), context.clock);
+    const sessions = createSessions(
+      () => ({ idle: settings().idleTimeout, longest: LONGEST_SESSION }),
+      context.clock,
+    );
     app.use(consoleRoutes({ gate, sessions, settings, find, body, api: Router().use(...calls) }));
   } else {
     app.use(consoleIsOff);
@@ -100,7 +105,10 @@ export function createAdmin(options: AdminOptions): Admin {
       return void response.set('Content-Type', OPEN_METRICS).send(await metrics.openMetrics());
     response.set('Content-Type', metrics.contentType).send(await metrics.text());
   });
-  app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api().contract.json));
+  app.get(
+    '/openapi.json',
+    (_request, response) => void response.type('application/json').send(api().contract.json),
+  );
   app.use(...calls);
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, observe);
@@ -149,17 +157,24 @@ const BODY_ERRORS: Readonly<Record<string, readonly [AdminCode, string]>> = {
   'request.aborted': INCOMPLETE,
   'request.size.invalid': INCOMPLETE,
 };
-const BUG = ['internal_error', 'Something went wrong inside the gateway: see its log for the request id.'] as const;
+const BUG = [
+  'internal_error',
+  'Something went wrong inside the gateway: see its log for the request id.',
+] as const;
 
 function sendError(response: Response, thrown: unknown, observe: Observe): void {
   const [code, message] = BODY_ERRORS[(thrown as { type?: string }).type ?? ''] ?? BUG;
   const error = thrown instanceof AdminError ? thrown : new AdminError(code, message);
-  if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
+  if (error.code === 'internal_error')
+    observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
   response.status(error.status).set(error.headers).json(errorBody(error));
 }
 
 /** `tls`: `null` for plain HTTP. */
-function serverFor(tls: ServerMaterial | null, listener: RequestListener): { server: Server; use: Admin['use'] } {
+function serverFor(
+  tls: ServerMaterial | null,
+  listener: RequestListener,
+): { server: Server; use: Admin['use'] } {
   if (tls === null) return { server: createServer(LIMITS, listener), use: () => {} };
   let { usual, named } = serverTls(tls);
   const options: ServerOptions = {

@@ -59,7 +59,10 @@ function find(contract: Contract, { method, path }: Call) {
   const match = contract.match(method === 'HEAD' ? 'GET' : method, path);
   if (match.operation) return match;
   if (!match.allow)
-    throw new AdminError('not_found', 'The path does not exist on the admin listener. See /openapi.json.');
+    throw new AdminError(
+      'not_found',
+      'The path does not exist on the admin listener. See /openapi.json.',
+    );
   const Allow = match.allow.join(', ');
   throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
 }
@@ -69,32 +72,52 @@ function refuseSecrets(parameters: readonly string[], query: string): void {
   const given = [...parameters.map(decodeURIComponent), ...new URLSearchParams(query).values()];
   if (given.some(holdsSecret)) throw new AdminError('invalid_value', GIVE_THE_ID);
   if (given.some(holdsToken))
-    throw new AdminError('invalid_value', 'This looks like the token of an operator: give its name.');
+    throw new AdminError(
+      'invalid_value',
+      'This looks like the token of an operator: give its name.',
+    );
 }
 
-function check(operation: Operation, parameters: readonly string[], { query, headers, body }: Call): void {
+function check(
+  operation: Operation,
+  parameters: readonly string[],
+  { query, headers, body }: Call,
+): void {
   const faults: Fault[] = [...operation.checkParameters(parameters, query, headers)];
   if (body !== null) {
     if (!operation.body) throw new AdminError('invalid_request', 'This call takes no body.');
     const media = operation.body.media(headerOf(headers, 'content-type'));
     if (!media)
-      throw new AdminError('unsupported_media_type', `This call takes ${operation.body.accepted.join(', ')}.`);
+      throw new AdminError(
+        'unsupported_media_type',
+        `This call takes ${operation.body.accepted.join(', ')}.`,
+      );
     faults.push(...media.check(body));
   } else if (operation.body?.required) {
     faults.push({ in: 'body', pointer: '', message: 'this call needs a body', rule: 'required' });
   }
   if (faults.length > 0) {
-    const named = faults.map(({ in: place, pointer, message }) => `${place} ${pointer}: ${message}`.replace(' :', ':'));
+    const named = faults.map(({ in: place, pointer, message }) =>
+      `${place} ${pointer}: ${message}`.replace(' :', ':'),
+    );
     throw new AdminError('invalid_request', named.join('; '), { details: faults });
   }
 }
 
 function refuseLowRole({ operator }: Call, role: Role): void {
   if (mayActAs(operator, role)) return;
-  throw new AdminError('role_too_low', `This call needs a token of the role ${role}; yours has ${operator.role}.`);
+  throw new AdminError(
+    'role_too_low',
+    `This call needs a token of the role ${role}; yours has ${operator.role}.`,
+  );
 }
 
-function taskOf(operation: Operation, parameters: readonly string[], call: Call, now: number): Task {
+function taskOf(
+  operation: Operation,
+  parameters: readonly string[],
+  call: Call,
+  now: number,
+): Task {
   const { operator, method, query, headers, body } = call;
   const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
   const idempotencyKey = method === 'POST' ? headerOf(headers, 'idempotency-key') : undefined;
@@ -121,10 +144,16 @@ function adminErrorOf(error: unknown, { method }: Pick<Call, 'method'>): unknown
   if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
     return new AdminError('conflict', 'The key was changed at the same time: try again.');
-  if (error instanceof Outage && (error.cause instanceof CountersError || error.cause instanceof UnsavedError))
+  if (
+    error instanceof Outage &&
+    (error.cause instanceof CountersError || error.cause instanceof UnsavedError)
+  )
     return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage) {
-    const what = method === 'GET' ? 'cannot be reached, and this gateway has no copy of this' : 'cannot be reached';
+    const what =
+      method === 'GET'
+        ? 'cannot be reached, and this gateway has no copy of this'
+        : 'cannot be reached';
     const todo = '`storegate status` shows since when; repeat the call when it is back.';
     return new AdminError('state_unavailable', `The state ${what}: ${todo}`);
   }

@@ -28,7 +28,11 @@ const ENDS: Readonly<Record<string, BanEnd['how']>> = {
 };
 
 /** Newest first. `since`: Unix milliseconds. */
-export async function* entriesSince(log: Log, since: number, below?: number): AsyncGenerator<AuditEntry> {
+export async function* entriesSince(
+  log: Log,
+  since: number,
+  below?: number,
+): AsyncGenerator<AuditEntry> {
   for await (const entry of entriesOf(log, { limit: PAGE, below })) {
     if (entry.at >= since) yield entry;
     else if (entry.at < since - OUT_OF_ORDER) return;
@@ -48,7 +52,11 @@ async function* entriesOf(log: Log, query: AuditQuery): AsyncGenerator<AuditEntr
 }
 
 /** By entry number; entries without a value are in force, or are not bans. */
-export async function endsOf(log: Log, entries: readonly AuditEntry[], now: number): Promise<Map<number, BanEnd>> {
+export async function endsOf(
+  log: Log,
+  entries: readonly AuditEntry[],
+  now: number,
+): Promise<Map<number, BanEnd>> {
   const bans = entries.filter(({ action }) => BEGINS.includes(action));
   const later = await entriesAbout(log, bans);
   const failed = new Set(later.filter(({ action }) => action.endsWith('.failed')).map(callOf));
@@ -57,9 +65,13 @@ export async function endsOf(log: Log, entries: readonly AuditEntry[], now: numb
     const until = untilOf(ban);
     const next = later.find(
       (entry) =>
-        entry.number > ban.number && ENDS[entry.action] && !failed.has(callOf(entry)) && isOfSameBan(entry, ban),
+        entry.number > ban.number &&
+        ENDS[entry.action] &&
+        !failed.has(callOf(entry)) &&
+        isOfSameBan(entry, ban),
     );
-    if (failed.has(callOf(ban))) ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
+    if (failed.has(callOf(ban)))
+      ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
     else if (next && next.at < until)
       ends.set(ban.number, { at: time(next.at), how: ENDS[next.action]!, by: next.actor });
     else if (until <= now) ends.set(ban.number, { at: time(until), how: 'expired', by: null });
@@ -73,7 +85,10 @@ async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<Audi
   const targets = new Set(bans.map(({ target }) => target));
   const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
   const found: AuditEntry[] = [];
-  for await (const entry of entriesOf(log, { above: Math.min(...bans.map(({ number }) => number)) - 1, limit: PAGE })) {
+  for await (const entry of entriesOf(log, {
+    above: Math.min(...bans.map(({ number }) => number)) - 1,
+    limit: PAGE,
+  })) {
     if (entry.at > last) break;
     if (targets.has(entry.target)) found.push(entry);
   }
@@ -91,7 +106,10 @@ export class RecentBans {
   }
 
   /** The last 30 days, or what the log retains. */
-  static async before(now: number, { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>): Promise<RecentBans> {
+  static async before(
+    now: number,
+    { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>,
+  ): Promise<RecentBans> {
     const since = now - Math.min(RECENT, config().audit.bans.maxAge);
     return new RecentBans(await Array.fromAsync(entriesSince(banLog, since)));
   }
@@ -107,19 +125,25 @@ export class RecentBans {
 
   /** `null`: unknown. */
   reasonOf(subject: string, until: number): string | null {
-    const begun = this.#about(subject).find((entry) => entry.action === 'bans.start' && untilOf(entry) === until);
+    const begun = this.#about(subject).find(
+      (entry) => entry.action === 'bans.start' && untilOf(entry) === until,
+    );
     return begun ? (begun.after as { reason: string }).reason : null;
   }
 
   #about(subject: string): AuditEntry[] {
     const { target, plan } = targetIn(subject);
     const entries = this.#entries.get(target) ?? [];
-    return entries.filter((entry) => !this.#failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan));
+    return entries.filter(
+      (entry) => !this.#failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan),
+    );
   }
 }
 
 function isOfSameBan(one: AuditEntry, other: AuditEntry): boolean {
-  return one.target === other.target && (one.target.startsWith('key_') || planOf(one) === planOf(other));
+  return (
+    one.target === other.target && (one.target.startsWith('key_') || planOf(one) === planOf(other))
+  );
 }
 
 /** The entry of a failed change is retracted by another entry of the same call. */
@@ -138,7 +162,10 @@ function untilOf({ after, at }: AuditEntry): number {
   return until === undefined ? at : Date.parse(until);
 }
 
-/** Who added or extended the ban that ends at `until` (Unix milliseconds), and why; `null`: automatic. */
+/**
+ * Who added or extended the ban that ends at `until` (Unix milliseconds), and why; `null`:
+ * automatic.
+ */
 export async function banAuthorOf(
   auditLog: Log,
   subject: string,
@@ -148,13 +175,17 @@ export async function banAuthorOf(
   const failed = new Set<string>();
   for await (const entry of entriesOf(auditLog, { target, limit: PAGE_OF_TARGET })) {
     const { action, actor, after, requestId } = entry;
-    // Bans of an account are distinguished by plan. Older entries have the subject itself as their target.
+    // Bans of an account are distinguished by plan. Older entries have the subject itself as their
+    // target.
     const isOfIt = entry.target === target && (plan === null || planOf(entry) === plan);
     if (!action.startsWith('bans.') || !(isOfIt || entry.target === subject)) continue;
     const ban = Object(after) as { until?: string | null; reason?: string };
     if (action.endsWith('.failed')) failed.add(requestId);
     // A matching failed one was made: only its response was lost in an outage.
-    else if (typeof ban.until === 'string' && Math.abs(Date.parse(ban.until) - until) < CLOCKS_DIFFER)
+    else if (
+      typeof ban.until === 'string' &&
+      Math.abs(Date.parse(ban.until) - until) < CLOCKS_DIFFER
+    )
       return { by: actor, reason: ban.reason ?? null };
     else if (!failed.has(requestId)) return null;
   }

@@ -30,8 +30,8 @@ export interface AdminAnswer<Body = unknown> {
 }
 
 /**
- * Sends events until either side ends the stream; returns a function that stops it. Throws AdminError if it cannot
- * begin.
+ * Sends events until either side ends the stream; returns a function that stops it. Throws
+ * AdminError if it cannot begin.
  */
 export type Follow = (listener: Listener) => () => void;
 
@@ -83,8 +83,8 @@ export async function orLastKnown<K extends { readonly asOf: number }, Body exte
 }
 
 /**
- * The stored response may hold a secret, so it is encrypted with a key derived from the Idempotency-Key, which is not
- * stored.
+ * The stored response may hold a secret, so it is encrypted with a key derived from the
+ * Idempotency-Key, which is not stored.
  */
 export class IdempotentCall {
   readonly name: string;
@@ -114,7 +114,10 @@ export class IdempotentCall {
     const sealed = Buffer.from(kept.sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
     decipher.setAuthTag(sealed.subarray(-16));
-    const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();
+    const text = Buffer.concat([
+      decipher.update(sealed.subarray(12, -16)),
+      decipher.final(),
+    ]).toString();
     const answer = JSON.parse(text) as AdminAnswer;
     return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
   }

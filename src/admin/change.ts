@@ -25,16 +25,16 @@ export interface ChangeAudit {
   /** For a store that writes change and note atomically. */
   note(entry: ChangeEntry, answer: AdminAnswer): AuditNote;
   /**
-   * For everything else. Each entry is written before its change. If a change fails, `<action>.failed` retracts its
-   * entry, later parts are skipped, and the call may be repeated with its Idempotency-Key. Rejects with the error of
-   * the failed part.
+   * For everything else. Each entry is written before its change. If a change fails,
+   * `<action>.failed` retracts its entry, later parts are skipped, and the call may be repeated
+   * with its Idempotency-Key. Rejects with the error of the failed part.
    */
   make<Body>(parts: readonly ChangePart[], answer: AdminAnswer<Body>): Promise<AdminAnswer<Body>>;
 }
 
 /**
- * The only way for operators to change anything. Changes of one `target` are serialized. A repeated Idempotency-Key
- * returns the first response, and `work` does not run.
+ * The only way for operators to change anything. Changes of one `target` are serialized. A repeated
+ * Idempotency-Key returns the first response, and `work` does not run.
  */
 export type Change = <Body>(
   task: Task,
@@ -43,7 +43,10 @@ export type Change = <Body>(
 ) => Promise<AdminAnswer<Body>>;
 
 /** `close` writes pending retractions to the audit log. */
-export function createChanges(auditLog: AuditLog): { readonly change: Change; close(): Promise<void> } {
+export function createChanges(auditLog: AuditLog): {
+  readonly change: Change;
+  close(): Promise<void>;
+} {
   const turns = new KeyedMutex();
   const retractions = createRetractions(auditLog);
 
@@ -69,21 +72,35 @@ export function createChanges(auditLog: AuditLog): { readonly change: Change; cl
     }
   }
 
-  async function takeBack({ idempotent }: Task, entry: AuditDraft | null, reason: unknown): Promise<void> {
+  async function takeBack(
+    { idempotent }: Task,
+    entry: AuditDraft | null,
+    reason: unknown,
+  ): Promise<void> {
     try {
       await retractions.add(entry, idempotent?.name ?? null);
     } catch (error) {
-      throw new AggregateError([reason, error], 'A change failed, and its failure is not in the audit log yet.');
+      throw new AggregateError(
+        [reason, error],
+        'A change failed, and its failure is not in the audit log yet.',
+      );
     }
   }
 
-  async function answerOfBefore<Body>({ idempotent, now }: Task): Promise<AdminAnswer<Body> | null> {
+  async function answerOfBefore<Body>({
+    idempotent,
+    now,
+  }: Task): Promise<AdminAnswer<Body> | null> {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
     return kept ? (idempotent.open(kept) as AdminAnswer<Body>) : null;
   }
 
   return {
-    change: <Body>(task: Task, target: string, work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>) =>
+    change: <Body>(
+      task: Task,
+      target: string,
+      work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>,
+    ) =>
       turns.take(target, async () => {
         await retractions.settle();
         const before = await answerOfBefore<Body>(task);
@@ -95,7 +112,8 @@ export function createChanges(auditLog: AuditLog): { readonly change: Change; cl
           });
         } catch (error) {
           // The same call at another gateway was faster.
-          const first = error instanceof IdempotencyConflict ? await answerOfBefore<Body>(task) : null;
+          const first =
+            error instanceof IdempotencyConflict ? await answerOfBefore<Body>(task) : null;
           if (!first) throw error;
           return first;
         }
@@ -141,11 +159,12 @@ function createRetractions(auditLog: AuditLog) {
   return {
     settle,
     /**
-     * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated. Throws errors other
-     * than an outage; retries later in either case.
+     * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated.
+     * Throws errors other than an outage; retries later in either case.
      */
     async add(entry: AuditDraft | null, answer: string | null): Promise<void> {
-      if (entry) waiting.push(async () => auditLog.append({ entry: failedEntry(entry), idempotent: null }));
+      if (entry)
+        waiting.push(async () => auditLog.append({ entry: failedEntry(entry), idempotent: null }));
       if (answer !== null) waiting.push(async () => auditLog.forget(answer));
       await tryNow();
     },

@@ -1,5 +1,11 @@
 import type { FindPage } from '@storegate/pages';
-import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { Config } from '../config/config.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
@@ -18,13 +24,20 @@ interface ConsoleParts {
 }
 
 /**
- * Pages need no token. `/console/session` shows the session (GET), signs in (POST) and out (DELETE); `/console/api/` is
- * the admin API for sessions.
+ * Pages need no token. `/console/session` shows the session (GET), signs in (POST) and out
+ * (DELETE); `/console/api/` is the admin API for sessions.
  *
- * The cookie is limited to these paths: cookies ignore ports (RFC 6265 section 8.5), and no other page may call the
- * admin API itself with it.
+ * The cookie is limited to these paths: cookies ignore ports (RFC 6265 section 8.5), and no other
+ * page may call the admin API itself with it.
  */
-export function consoleRoutes({ gate, sessions, settings, find, body, api }: ConsoleParts): RequestHandler {
+export function consoleRoutes({
+  gate,
+  sessions,
+  settings,
+  find,
+  body,
+  api,
+}: ConsoleParts): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
 
   async function operatorOf(request: Request): Promise<Operator | null> {
@@ -68,7 +81,8 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
   router.use('/api', checkSource, async (request, response, next) => {
     const operator = await operatorOf(request);
-    if (!operator) throw new AdminError('invalid_admin_token', 'No session: sign in at /console/ first.');
+    if (!operator)
+      throw new AdminError('invalid_admin_token', 'No session: sign in at /console/ first.');
     response.locals.operator = operator;
     response.locals.still = () => operatorOf(request);
     next();
@@ -77,11 +91,16 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
   router.use(async (request, response) => {
     const reads = request.method === 'GET' || request.method === 'HEAD';
-    const asked = { ifNoneMatch: request.get('if-none-match'), acceptEncoding: request.get('accept-encoding') };
+    const asked = {
+      ifNoneMatch: request.get('if-none-match'),
+      acceptEncoding: request.get('accept-encoding'),
+    };
     const page = reads ? await find(pathOf(request), asked) : null;
-    if (!page) throw new AdminError('not_found', 'The page does not exist. The console is at /console/.');
+    if (!page)
+      throw new AdminError('not_found', 'The page does not exist. The console is at /console/.');
     response.status(page.status);
-    for (let at = 0; at < page.headers.length; at += 2) response.setHeader(page.headers[at]!, page.headers[at + 1]!);
+    for (let at = 0; at < page.headers.length; at += 2)
+      response.setHeader(page.headers[at]!, page.headers[at + 1]!);
     response.end(page.body);
   });
 
@@ -93,12 +112,16 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
 export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
   if (path !== CONSOLE_PREFIX && !path.startsWith(`${CONSOLE_PREFIX}/`)) return next();
-  throw new AdminError('not_found', 'The console is switched off: see console.enabled in gateway.yaml.');
+  throw new AdminError(
+    'not_found',
+    'The console is switched off: see console.enabled in gateway.yaml.',
+  );
 };
 
 /** Only browsers ask for HTML. */
 function redirectBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
-  if (headers.accept?.includes('text/html')) response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
+  if (headers.accept?.includes('text/html'))
+    response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
   else next();
 }
 
@@ -108,16 +131,19 @@ function pathOf({ originalUrl }: Request): string {
 }
 
 /**
- * Only the console's own scripts may use a session: a page at another port of the host is same-site and gets its
- * cookie. Fetch Metadata shows the source; without it, requests that change something have an Origin, which the
- * listener has already checked. Typed addresses may read.
+ * Only the console's own scripts may use a session: a page at another port of the host is same-site
+ * and gets its cookie. Fetch Metadata shows the source; without it, requests that change something
+ * have an Origin, which the listener has already checked. Typed addresses may read.
  */
 function checkSource({ method, headers }: Request, _response: Response, next: NextFunction): void {
   const reads = method === 'GET' || method === 'HEAD';
   const site = headers['sec-fetch-site'];
   const own =
-    site === undefined ? reads || headers.origin !== undefined : site === 'same-origin' || (reads && site === 'none');
-  if (!own) throw new AdminError('foreign_origin', 'Only the console itself may use its session for this.');
+    site === undefined
+      ? reads || headers.origin !== undefined
+      : site === 'same-origin' || (reads && site === 'none');
+  if (!own)
+    throw new AdminError('foreign_origin', 'Only the console itself may use its session for this.');
   next();
 }
 

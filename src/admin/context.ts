@@ -22,7 +22,10 @@ export interface Compared {
   readonly reloaded: Reloaded;
 }
 
-/** Called with valid files before anything changes; `apply` puts them in force. Not called for a refused reload. */
+/**
+ * Called with valid files before anything changes; `apply` puts them in force. Not called for a
+ * refused reload.
+ */
 export type ReloadWrapper = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
 
 /** In a running gateway or a local command. */
@@ -39,11 +42,14 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   readonly plans: () => Plans;
   /** The windows of the contract. Throws AdminError if the contract is unusable. */
   readonly scoped: () => readonly Window[];
-  /** Reads the configuration again and puts it in force. Throws AdminError with every mistake, and what `around` throws. */
+  /**
+   * Reads the configuration again and puts it in force. Throws AdminError with every mistake, and
+   * what `around` throws.
+   */
   readonly reload: (reason: string, around?: ReloadWrapper) => Promise<Reloaded>;
   /**
-   * Validates the files without changes. Throws AdminError with every mistake, or if this process is not a running
-   * gateway.
+   * Validates the files without changes. Throws AdminError with every mistake, or if this process
+   * is not a running gateway.
    */
   readonly compare: () => Promise<Compared>;
   readonly clock: () => number;

@@ -37,7 +37,8 @@ interface Pair<T> {
 
 const pair = <T>(inForce: T | null, inFiles: T | null): Pair<T> => ({ inForce, inFiles });
 
-const isSame = ({ inForce, inFiles }: Pair<unknown>): boolean => JSON.stringify(inForce) === JSON.stringify(inFiles);
+const isSame = ({ inForce, inFiles }: Pair<unknown>): boolean =>
+  JSON.stringify(inForce) === JSON.stringify(inFiles);
 
 function settingsThatDiffer(inForce: Config, inFiles: Config) {
   const [before, after] = [described(inForce), described(inFiles)];
@@ -54,7 +55,8 @@ function settingsThatDiffer(inForce: Config, inFiles: Config) {
   });
 }
 
-const described = (config: Config) => new Map(describeConfig(config).map((setting) => [setting.name, setting]));
+const described = (config: Config) =>
+  new Map(describeConfig(config).map((setting) => [setting.name, setting]));
 
 function entriesThatDiffer<T, S>(
   before: ReadonlyMap<string, T>,
@@ -77,7 +79,10 @@ function ownLimits({ accounts, concurrencies }: Plans): ReadonlyMap<string, stri
   return new Map(
     [...accounts].map(([name, windows]) => {
       const inFlight = concurrencies?.get(name);
-      return [name, `${formatWindows(windows)}${inFlight === undefined ? '' : `, ${inFlight} in flight`}`];
+      return [
+        name,
+        `${formatWindows(windows)}${inFlight === undefined ? '' : `, ${inFlight} in flight`}`,
+      ];
     }),
   );
 }
@@ -90,7 +95,9 @@ function contractThatDiffers(inForce: Contract, inFiles: Contract) {
     inFiles: shownContract(inFiles),
     added: [...after.keys()].filter((id) => !before.has(id)),
     removed: [...before.keys()].filter((id) => !after.has(id)),
-    changed: [...after].filter(([id, digest]) => before.has(id) && before.get(id) !== digest).map(([id]) => id),
+    changed: [...after]
+      .filter(([id, digest]) => before.has(id) && before.get(id) !== digest)
+      .map(([id]) => id),
   };
 }
 

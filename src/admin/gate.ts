@@ -27,8 +27,9 @@ const GUESSES = { failures: 10, window: MINUTE };
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken`: the token of this run, from the gateway's folder; `null`: none. Read access to it implies control of the
- * folder, so its holder may name the user. No other token can choose a name, and a chosen name never equals a token's.
+ * `ownToken`: the token of this run, from the gateway's folder; `null`: none. Read access to it
+ * implies control of the folder, so its holder may name the user. No other token can choose a name,
+ * and a chosen name never equals a token's.
  */
 export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null) {
   const guard = createGuard(GUESSES);
@@ -36,11 +37,16 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
-  /** During an outage of the state the last tokens read stay valid: operators are needed most then. */
+  /**
+   * During an outage of the state the last tokens read stay valid: operators are needed most then.
+   */
   async function known(): Promise<readonly TokenRecord[]> {
     lastKnown = await unlessOutage(() => tokens.list(), lastKnown);
     if (lastKnown) return lastKnown;
-    throw new AdminError('state_unavailable', 'The tokens cannot be read at the moment: try again later.');
+    throw new AdminError(
+      'state_unavailable',
+      'The tokens cannot be read at the moment: try again later.',
+    );
   }
 
   // Prepares for an outage before the first call. That call reports a failure itself.
@@ -54,12 +60,19 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
       });
     }
     const wait = wholeSeconds(readings[0]!.resetAt - now);
-    return new AdminError('too_many_failed_attempts', 'Too many calls without a good token came from this address.', {
-      headers: { 'Retry-After': `${wait}` },
-    });
+    return new AdminError(
+      'too_many_failed_attempts',
+      'Too many calls without a good token came from this address.',
+      {
+        headers: { 'Retry-After': `${wait}` },
+      },
+    );
   }
 
-  /** `null`: revoked. Throws AdminError while the state is down; the configured token needs no state. */
+  /**
+   * `null`: revoked. Throws AdminError while the state is down; the configured token needs no
+   * state.
+   */
   async function holder(hash: string): Promise<Operator | null> {
     return holderOf(hash, configured) ?? holderOf(hash, await known());
   }
@@ -84,11 +97,18 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
       const { host = '', origin } = request.headers;
       // DNS rebinding: a web page whose name resolves to this machine sends that name as host.
       if (isLoopback(admin.host) && !isLocalName(host)) {
-        throw new AdminError('foreign_host', 'The admin listener answers to localhost and 127.0.0.1 only.');
+        throw new AdminError(
+          'foreign_host',
+          'The admin listener answers to localhost and 127.0.0.1 only.',
+        );
       }
-      const isForeign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+      const isForeign =
+        origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
       if (isForeign || (isOfOtherPage(request) && !opensConsole(request)))
-        throw new AdminError('foreign_origin', 'The admin listener does not answer to web pages of other origins.');
+        throw new AdminError(
+          'foreign_origin',
+          'The admin listener does not answer to web pages of other origins.',
+        );
     },
     /** Throws AdminError if a required token is missing or wrong. */
     async operator(request: IncomingMessage): Promise<Operator> {
@@ -102,7 +122,10 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     async admit(token: string, request: IncomingMessage): Promise<string> {
       const hash = hashSecret(token);
       if (await holder(hash)) return hash;
-      throw await refused(request, 'The admin token is not valid for this gateway, or it was revoked.');
+      throw await refused(
+        request,
+        'The admin token is not valid for this gateway, or it was revoked.',
+      );
     },
     holder,
     withoutToken,
@@ -110,7 +133,8 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
 }
 
 /**
- * Only browsers send Fetch Metadata, also with reads, which have no Origin. `none` is a typed address.
+ * Only browsers send Fetch Metadata, also with reads, which have no Origin. `none` is a typed
+ * address.
  */
 function isOfOtherPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
@@ -127,7 +151,10 @@ function opensConsole({ method, url = '', headers }: IncomingMessage): boolean {
 function shellUserIn(header: string | string[] | undefined): Operator {
   const name = header === undefined ? shellUser() : decodeShellUser(String(header));
   if (name !== null) return { name, role: 'admin' };
-  throw new AdminError('invalid_request', `${SHELL_USER_HEADER} must be cli: and the name of a user, percent-encoded.`);
+  throw new AdminError(
+    'invalid_request',
+    `${SHELL_USER_HEADER} must be cli: and the name of a user, percent-encoded.`,
+  );
 }
 
 /** `localhost` or a loopback address, which no remote page can have. */
@@ -136,5 +163,7 @@ function isLocalName(host: string): boolean {
     .replace(/:\d*$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
-  return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name));
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
+  );
 }

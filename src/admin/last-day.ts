@@ -21,8 +21,8 @@ const MOST_SUBJECTS = 100;
 type Refusing = Simulation & { readonly window: Window };
 
 /**
- * Simulates each window of the plan `name` by itself on the admitted requests of the last day; `null`: the plan has no
- * limits of its own.
+ * Simulates each window of the plan `name` by itself on the admitted requests of the last day;
+ * `null`: the plan has no limits of its own.
  */
 export async function lastDay(
   context: AdminContext,
@@ -35,7 +35,8 @@ export async function lastDay(
   if (plan.windows === null) return null;
   const before = context.plans().plans.get(name);
   const counted = plan.windows.filter(
-    (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
+    (window) =>
+      before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
   const [{ answers, silent, lost, apart }, requests] = await Promise.all([
     ask(context.peers(), peaks, {
@@ -51,9 +52,14 @@ export async function lastDay(
     requests,
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const latest = Math.max(...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
+      const latest = Math.max(
+        ...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)),
+      );
       const since = completeSince(latest, lost);
-      return { ...windowFields(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
+      return {
+        ...windowFields(window, place, known, parties),
+        since: known && place >= 0 ? time(since) : null,
+      };
     }),
     subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
       key,
@@ -66,7 +72,11 @@ export async function lastDay(
         refused,
       })),
     })),
-    gateways: answers.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),
+    gateways: answers.map(({ gateway, answer }) => ({
+      gateway,
+      since: time(answer.since),
+      missing: answer.missing,
+    })),
     ...coverageOf({ silent, apart }),
   };
 }
@@ -98,7 +108,8 @@ function refusedTo(
     const { rows } = uses[i]!;
     const floor = floorOf(uses[i]!);
     return [...rows].flatMap(([subject, readings]) => {
-      const refusing = names.has(subject) && simulateLimit(window, usesIn(readings), { floor, costliest });
+      const refusing =
+        names.has(subject) && simulateLimit(window, usesIn(readings), { floor, costliest });
       return refusing ? [{ subject, ...refusing, window }] : [];
     });
   });
@@ -110,7 +121,10 @@ function refusedTo(
 }
 
 function usesIn(readings: readonly number[]) {
-  return Array.from({ length: readings.length / 2 }, (_, i) => ({ at: readings[2 * i]!, used: readings[2 * i + 1]! }));
+  return Array.from({ length: readings.length / 2 }, (_, i) => ({
+    at: readings[2 * i]!,
+    used: readings[2 * i + 1]!,
+  }));
 }
 
 /** The use that a window without a reading may have. */
@@ -119,10 +133,24 @@ function floorOf({ floor, local }: WindowUses): number {
 }
 
 /** `place`: the index of its uses; -1: not counted. */
-function windowFields(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
+function windowFields(
+  window: Window,
+  place: number,
+  known: PeakCounts | null,
+  parties: readonly RefusedSubject[],
+) {
   const { name, kind, limit } = window;
   if (place < 0 || known === null)
-    return { name, kind, limit, counted: false, floor: null, local: false, limited: 0, refused: null };
+    return {
+      name,
+      kind,
+      limit,
+      counted: false,
+      floor: null,
+      local: false,
+      limited: 0,
+      refused: null,
+    };
   const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
   const uses = known.windows[place]!;
   const least = sum(refusing.map(({ refused }) => refused.least));
@@ -135,14 +163,22 @@ function windowFields(window: Window, place: number, known: PeakCounts | null, p
     floor: uses.floor,
     local: uses.local,
     limited: refusing.length,
-    refused: { least, most: floorOf(uses) > limit || most.includes(null) ? null : sum(most as number[]) },
+    refused: {
+      least,
+      most: floorOf(uses) > limit || most.includes(null) ? null : sum(most as number[]),
+    },
   };
 }
 
 async function requestsOf(context: AdminContext, now: number, plan: string) {
   const length = HISTORY_STEPS['1h'];
   const from = Math.floor((now - DAY) / length) * length;
-  const { answers } = await ask(context.peers(), history, { from, to: now, step: '1h', row: planRow(plan) });
+  const { answers } = await ask(context.peers(), history, {
+    from,
+    to: now,
+    step: '1h',
+    row: planRow(plan),
+  });
   const spans = mergeHistory(answers.map(({ answer }) => answer));
   const { admitted, limited, banned } = verdictsIn(sumOf(spans.map(({ row }) => row)));
   return { admitted, refused: limited + banned };

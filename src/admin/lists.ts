@@ -16,10 +16,16 @@ export function limitOf(query: Query): number {
 }
 
 export const unknownPage = () =>
-  new AdminError('invalid_value', '`after` names nothing in this list: use the `next` of the page before.');
+  new AdminError(
+    'invalid_value',
+    '`after` names nothing in this list: use the `next` of the page before.',
+  );
 
 /** Oldest first, including revoked keys. */
-export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: string): Promise<KeyRecord[]> {
+export async function keysOf(
+  { keys }: Pick<AdminContext, 'keys'>,
+  account: string,
+): Promise<KeyRecord[]> {
   return (await Array.fromAsync(keys.read({ account }))).flat();
 }
 
@@ -53,7 +59,10 @@ async function pageOf({ keys }: Context, query: Query, now: number) {
   return { items: [...first, ...items], next: null };
 }
 
-function fitting({ account, plan, scope, status, label, find }: Query, now: number): (record: KeyRecord) => boolean {
+function fitting(
+  { account, plan, scope, status, label, find }: Query,
+  now: number,
+): (record: KeyRecord) => boolean {
   const labelled = label?.toLowerCase();
   const found = find?.toLowerCase();
   const has = (text: string | null, part: string) => text?.toLowerCase().includes(part) ?? false;
@@ -63,5 +72,6 @@ function fitting({ account, plan, scope, status, label, find }: Query, now: numb
     (scope === undefined || record.scopes.includes(scope)) &&
     (status === undefined || statusOf(record, now) === status) &&
     (labelled === undefined || has(record.label, labelled)) &&
-    (found === undefined || [record.id, record.account, record.label].some((text) => has(text, found)));
+    (found === undefined ||
+      [record.id, record.account, record.label].some((text) => has(text, found)));
 }

@@ -17,7 +17,11 @@ import { trafficOperations } from './operations/traffic.ts';
 import { usageOperations } from './operations/usage.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 
-export function createOperations(context: AdminContext, change: Change, live: Live): AdminOperations {
+export function createOperations(
+  context: AdminContext,
+  change: Change,
+  live: Live,
+): AdminOperations {
   return {
     ...keyOperations(context, change),
     ...accountOperations(context),
@@ -33,7 +37,10 @@ export function createOperations(context: AdminContext, change: Change, live: Li
     followLive: async ({ query }) => {
       const { event, key = null, account = null } = query;
       const code = codeIn(query);
-      const wanted = { now: event !== 'refused', refused: event === 'now' ? null : { key, account, code } };
+      const wanted = {
+        now: event !== 'refused',
+        refused: event === 'now' ? null : { key, account, code },
+      };
       return { status: 200, body: null, follow: (listener) => live.follow(wanted, listener) };
     },
     ...webhookOperations(context, change),
@@ -41,8 +48,8 @@ export function createOperations(context: AdminContext, change: Change, live: Li
 }
 
 /**
- * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if contract and code differ
- * or an operation has no known role.
+ * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if
+ * contract and code differ or an operation has no known role.
  */
 export function bindOperations(contract: Contract, operations: AdminOperations) {
   const code = new Map<string, AdminOperation>(Object.entries(operations));
@@ -56,9 +63,12 @@ export function bindOperations(contract: Contract, operations: AdminOperations) 
     if (run && role) bound.set(operation.id, { run, role });
     if (!run) faults.push(`operation ${operation.id} has no code`);
     if (!role)
-      faults.push(`operation ${operation.id} needs an x-role of ${ROLES.join(', ')}, and has ${named ?? 'none'}`);
+      faults.push(
+        `operation ${operation.id} needs an x-role of ${ROLES.join(', ')}, and has ${named ?? 'none'}`,
+      );
   }
-  for (const id of code.keys()) if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
+  for (const id of code.keys())
+    if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
   if (faults.length === 0) return bound;
   throw new Error(`The contract of the admin API and its code differ: ${faults.join('; ')}.`);
 }

@@ -1,4 +1,13 @@
-import { closeSync, fchownSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -34,7 +43,8 @@ export function withPlan(text: string, plan: Plan): string {
   document.setIn(['plans', plan.name], nodeOf(document, plan));
   if (at) {
     const spliced = text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
-    if (isDeepStrictEqual(parseDocument(spliced).toJS(CHECKED), document.toJS(CHECKED))) return spliced;
+    if (isDeepStrictEqual(parseDocument(spliced).toJS(CHECKED), document.toJS(CHECKED)))
+      return spliced;
   }
   return document.toString({ lineWidth: 0 });
 }
@@ -53,7 +63,10 @@ function placeOf(document: Document, name: string, text: string) {
   return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
 }
 
-function nodeOf(document: Document, { windows, count, concurrency, weight, addresses }: Plan): Node {
+function nodeOf(
+  document: Document,
+  { windows, count, concurrency, weight, addresses }: Plan,
+): Node {
   const entries = windows?.map(({ limit, name: per, kind }) => ({
     limit,
     per,
@@ -105,20 +118,27 @@ export async function replacePlans(file: string, text: string): Promise<void> {
     await replaceFile(file, text, statSync(file).mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new AdminError('conflict', `The plans file ${file} cannot be written (${code ?? 'unknown reason'}).`);
+    throw new AdminError(
+      'conflict',
+      `The plans file ${file} cannot be written (${code ?? 'unknown reason'}).`,
+    );
   }
 }
 
 /**
  * Runs `work` under a lock if `file` still has `text`; else returns `null`.
  *
- * Gateways and local commands may share a plans file. Comparing under the lock prevents lost updates. The lock is held
- * until the plans are in force or rolled back, so no change builds on a text that is rolled back. Editors take no lock:
- * for them there is only the comparison.
+ * Gateways and local commands may share a plans file. Comparing under the lock prevents lost
+ * updates. The lock is held until the plans are in force or rolled back, so no change builds on a
+ * text that is rolled back. Editors take no lock: for them there is only the comparison.
  *
  * @throws {AdminError} if the lock is not available
  */
-export async function whileUnchanged<T>(file: string, text: string, work: () => Promise<T>): Promise<T | null> {
+export async function whileUnchanged<T>(
+  file: string,
+  text: string,
+  work: () => Promise<T>,
+): Promise<T | null> {
   const lock = await lockOf(file);
   try {
     return readFileSync(file, 'utf8') === text ? await work() : null;
@@ -136,20 +156,26 @@ async function lockOf(file: string): Promise<{ release(): void }> {
       const lock = tryLock(name);
       if (lock) return lock;
       if (performance.now() > giveUpAt)
-        throw new AdminError('conflict', `Another process is changing the plans file ${file}: try again.`);
+        throw new AdminError(
+          'conflict',
+          `Another process is changing the plans file ${file}: try again.`,
+        );
       await setTimeout(RETRY);
     }
   } catch (error) {
     if (error instanceof AdminError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_SQLITE_ERROR' ? message : (code ?? message);
-    throw new AdminError('conflict', `The plans file ${file} cannot be locked with ${name} (${reason}).`);
+    throw new AdminError(
+      'conflict',
+      `The plans file ${file} cannot be locked with ${name} (${reason}).`,
+    );
   }
 }
 
 /**
- * Mode and owner of the plans file, so that a lock file created by root does not block the gateway. Closing a file
- * drops all locks of the process on it, so it is opened here only to create it.
+ * Mode and owner of the plans file, so that a lock file created by root does not block the gateway.
+ * Closing a file drops all locks of the process on it, so it is opened here only to create it.
  */
 function makeLock(name: string, file: string): void {
   const { mode, uid, gid } = statSync(file);
@@ -193,7 +219,8 @@ function windowsAfter(
       `Plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${known}.`,
     );
   }
-  const stays = (window: Window) => !drop.includes(window.name) && !named.some(({ span }) => span === window.span);
+  const stays = (window: Window) =>
+    !drop.includes(window.name) && !named.some(({ span }) => span === window.span);
   const windows = [...old.filter(stays), ...named].sort((a, b) => a.span - b.span);
   if (windows.length > 0) return windows;
   throw new AdminError(

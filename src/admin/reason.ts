@@ -18,9 +18,13 @@ function fitReason(text: string, place: string): string | null {
   if ([...reason].length > LONGEST) throw refuse(`has more than ${LONGEST} characters`);
   if (/\p{Cc}/u.test(reason)) throw refuse('has a control character, such as a line break');
   if (holdsSecret(reason))
-    throw refuse('has what looks like the secret of a key, and the audit log is read by many: give the id');
+    throw refuse(
+      'has what looks like the secret of a key, and the audit log is read by many: give the id',
+    );
   if (holdsToken(reason))
-    throw refuse("has what looks like an operator's token, and the audit log is read by many: give its name");
+    throw refuse(
+      "has what looks like an operator's token, and the audit log is read by many: give its name",
+    );
   return reason === '' ? null : reason;
 }
 
@@ -29,7 +33,10 @@ export function sameReason(ofHeader: string | null, ofBody: string): string {
   const reason = fitReason(ofBody, 'The reason');
   if (reason === null) throw new AdminError('invalid_value', 'The reason is blank.');
   if (ofHeader === null || ofHeader === reason) return reason;
-  throw new AdminError('invalid_value', `${REASON_HEADER} and the body say different reasons: leave the header out.`);
+  throw new AdminError(
+    'invalid_value',
+    `${REASON_HEADER} and the body say different reasons: leave the header out.`,
+  );
 }
 
 function decoded(header: string): string {

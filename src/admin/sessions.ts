@@ -6,7 +6,10 @@ export const CONSOLE_PREFIX = '/console';
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** The oldest sessions of the same token end, so that a sign-in never ends the session of another operator. */
+/**
+ * The oldest sessions of the same token end, so that a sign-in never ends the session of another
+ * operator.
+ */
 const MOST = 50;
 
 interface Session {
@@ -16,10 +19,13 @@ interface Session {
 }
 
 /**
- * Sessions of the console, in memory, each with the hash of its token. Each call checks the token, so revoking it ends
- * its sessions. `limits`: milliseconds; they may change with a reload.
+ * Sessions of the console, in memory, each with the hash of its token. Each call checks the token,
+ * so revoking it ends its sessions. `limits`: milliseconds; they may change with a reload.
  */
-export function createSessions(limits: () => { readonly idle: number; readonly longest: number }, clock: () => number) {
+export function createSessions(
+  limits: () => { readonly idle: number; readonly longest: number },
+  clock: () => number,
+) {
   /** In the order of their begin. */
   const sessions = new Map<string, Session>();
 
@@ -66,8 +72,8 @@ export function createSessions(limits: () => { readonly idle: number; readonly l
 }
 
 /**
- * Usually one. Servers at other ports of the host may set more cookies of this name, and browsers send those with the
- * longest path first (RFC 6265 section 5.4), so none may hide another.
+ * Usually one. Servers at other ports of the host may set more cookies of this name, and browsers
+ * send those with the longest path first (RFC 6265 section 5.4), so none may hide another.
  */
 export function sessionIds({ headers }: Request): string[] {
   const wanted = `${nameFor(headers.host)}=`;
@@ -81,14 +87,17 @@ export function sessionCookie(id: string | null, request: Request): string {
   return `${value}${cameOverTls(request) ? '; Secure' : ''}${id === null ? '; Max-Age=0' : ''}`;
 }
 
-/** Cookies ignore ports, and tunnels make several gateways `localhost`, so each port has its own name. */
+/**
+ * Cookies ignore ports, and tunnels make several gateways `localhost`, so each port has its own
+ * name.
+ */
 function nameFor(host = ''): string {
   return `storegate_session_${/:(\d{1,5})$/.exec(host)?.[1] ?? 'default'}`;
 }
 
 /**
- * Also TLS up to a balancer, as the browser's Origin shows; forging it harms only the forger. X-Forwarded-Proto is not
- * trusted: the listener has no proxy settings.
+ * Also TLS up to a balancer, as the browser's Origin shows; forging it harms only the forger.
+ * X-Forwarded-Proto is not trusted: the listener has no proxy settings.
  */
 function cameOverTls({ secure, headers }: Request): boolean {
   return secure || headers.origin?.startsWith('https://') === true;

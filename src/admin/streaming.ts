@@ -9,10 +9,15 @@ const LOOK = 2_000;
 const RETRY = 2_000;
 
 /**
- * Server-sent events until the client disconnects, loses access (`response.locals.still`), or the source ends. Throws
- * as `follow`, before any response.
+ * Server-sent events until the client disconnects, loses access (`response.locals.still`), or the
+ * source ends. Throws as `follow`, before any response.
  */
-export function sendEvents(request: Request, response: Response, follow: Follow, observe: Observe): void {
+export function sendEvents(
+  request: Request,
+  response: Response,
+  follow: Follow,
+  observe: Observe,
+): void {
   // A client that disconnected meanwhile emits no further `close`.
   if (response.destroyed) return;
   if (request.method === 'HEAD') return void begin(response).end();
@@ -56,7 +61,8 @@ async function look(response: Response): Promise<void> {
   try {
     const operator = await response.locals.still();
     if (operator === null) end(response);
-    else if (!response.writableEnded && !response.writableNeedDrain) response.write(': still here\n\n');
+    else if (!response.writableEnded && !response.writableNeedDrain)
+      response.write(': still here\n\n');
   } catch (error) {
     // Access continues while the state is down.
     if (!(error instanceof AdminError)) throw error;

@@ -31,9 +31,14 @@ export async function subjectsOf(context: AdminContext, name: string): Promise<S
   }
   const records = (await keysOf(context, name)).filter(({ revokedAt }) => revokedAt === null);
   if (records.length === 0) {
-    throw new AdminError('not_found', `No key has this id, and no account ${JSON.stringify(name)} has a key.`);
+    throw new AdminError(
+      'not_found',
+      `No key has this id, and no account ${JSON.stringify(name)} has a key.`,
+    );
   }
-  const bySubject = new Map(records.map((record) => subjectIn(context, record)).map((party) => [party.subject, party]));
+  const bySubject = new Map(
+    records.map((record) => subjectIn(context, record)).map((party) => [party.subject, party]),
+  );
   return [...bySubject.values()];
 }
 
@@ -46,12 +51,16 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
     key: subject.startsWith('key:') ? record.id : null,
     account: record.account,
     plan: record.plan,
-    limits: windows && limitsOf(windows, { escalation: plans.escalation, scoped: context.scoped() }),
+    limits:
+      windows && limitsOf(windows, { escalation: plans.escalation, scoped: context.scoped() }),
   };
 }
 
 /** Throws AdminError if unknown, or if none has limits. */
-export async function countedSubjects(context: AdminContext, name: string): Promise<CountedSubject[]> {
+export async function countedSubjects(
+  context: AdminContext,
+  name: string,
+): Promise<CountedSubject[]> {
   const parties = await subjectsOf(context, name);
   const counted = parties.filter((party): party is CountedSubject => party.limits !== null);
   if (counted.length > 0) return counted;
@@ -75,7 +84,10 @@ export function targetOf({ key, account }: Pick<Subject, 'key' | 'account'>): st
   return key ?? account;
 }
 
-/** The lock name of a change. An account shares it with its keys, as changes of one affect the other. */
+/**
+ * The lock name of a change. An account shares it with its keys, as changes of one affect the
+ * other.
+ */
 export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
   return accountTurn((await keys.get(name))?.account ?? name);
 }
@@ -84,7 +96,10 @@ export function accountTurn(account: string): string {
   return `account:${account}`;
 }
 
-export async function usageOf(context: AdminContext, { subject, key, account, plan, limits }: Subject) {
+export async function usageOf(
+  context: AdminContext,
+  { subject, key, account, plan, limits }: Subject,
+) {
   const who = { subject, key, account, plan };
   if (!limits) return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
   const state = context.state();

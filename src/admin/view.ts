@@ -1,4 +1,11 @@
-import type { Connections, ContractCopy, Entry, KeyStatus, Readiness, Store } from '@storegate/console';
+import type {
+  Connections,
+  ContractCopy,
+  Entry,
+  KeyStatus,
+  Readiness,
+  Store,
+} from '@storegate/console';
 import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
@@ -8,7 +15,11 @@ import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
-import type { ConfigurationStatus, Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
+import type {
+  ConfigurationStatus,
+  Readiness as PeerReadiness,
+  StoreConnections,
+} from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
 
 /** Unix milliseconds in RFC 3339. */
@@ -17,7 +28,8 @@ export function time<At extends number | null>(at: At): string | (At & null) {
 }
 
 /** To three digits, the precision of the measurement. */
-export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
+export const rounded = (duration: number | null): number | null =>
+  duration && Number(duration.toPrecision(3));
 
 /** Milliseconds; `null`: no requests. */
 export function latencyOf(row: Row) {
@@ -27,7 +39,11 @@ export function latencyOf(row: Row) {
 }
 
 export function planView(plan: Plan) {
-  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };
+  return {
+    count: plan.count,
+    limits: plan.windows && formatWindows(plan.windows),
+    ...planOptions(plan),
+  };
 }
 
 export function planOptions({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
@@ -62,7 +78,10 @@ export function keyView(record: KeyRecord, now: number, lastUsed: number | null)
     rotation:
       rotatedAt === null
         ? null
-        : { at: time(rotatedAt), overlapEnds: previous && previous.until > now ? time(previous.until) : null },
+        : {
+            at: time(rotatedAt),
+            overlapEnds: previous && previous.until > now ? time(previous.until) : null,
+          },
   };
 }
 

@@ -25,7 +25,9 @@ export class AddressRules {
     if (this.#deny !== null && words !== null) {
       const found = this.#deny.find(words);
       if (found !== null)
-        return this.#because(`${this.#name}.deny has ${found.block}${fileOf(this.#lists.deny[found.list]!)}`);
+        return this.#because(
+          `${this.#name}.deny has ${found.block}${fileOf(this.#lists.deny[found.list]!)}`,
+        );
     }
     if (this.#allow === null || (words !== null && this.#allow.find(words) !== null)) return null;
     return this.#because(`${this.#name}.allow does not have the address`);

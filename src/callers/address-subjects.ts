@@ -3,8 +3,8 @@ import { networkOf } from './address.ts';
 import { CounterQuota } from './counter-quota.ts';
 
 /**
- * Names the counters of client addresses: an IPv4 address, or an IPv6 /64. Everyone can send from many addresses, so
- * the number of counters is bounded.
+ * Names the counters of client addresses: an IPv4 address, or an IPv6 /64. Everyone can send from
+ * many addresses, so the number of counters is bounded.
  */
 export class AddressSubjects {
   readonly #own = new Set<string>();

@@ -15,7 +15,10 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
     if (bits === undefined) list.addAddress(network, family);
     else list.addSubnet(network, Number(bits), family);
   }
-  return { has: (address) => blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
+  return {
+    has: (address) =>
+      blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  };
 }
 
 /** One text for each address, so that a client cannot get further counters by another spelling. */
@@ -35,20 +38,24 @@ function reportedAddress(hop: string): string | null {
 }
 
 /**
- * Nearest hop last. Stops at the first invalid entry from the right, because nothing left of it can be trusted. Ignores
- * empty entries (RFC 9110 section 5.6.1).
+ * Nearest hop last. Stops at the first invalid entry from the right, because nothing left of it can
+ * be trusted. Ignores empty entries (RFC 9110 section 5.6.1).
  */
 export function reportedHops(forwardedFor: string): string[] {
   const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
   const hops: string[] = [];
-  for (let hop = reportedAddress(entries.pop() ?? ''); hop !== null; hop = reportedAddress(entries.pop() ?? ''))
+  for (
+    let hop = reportedAddress(entries.pop() ?? '');
+    hop !== null;
+    hop = reportedAddress(entries.pop() ?? '')
+  )
     hops.unshift(hop);
   return hops;
 }
 
 /**
- * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may have forged
- * everything further left.
+ * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
+ * have forged everything further left.
  */
 export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   let caller = peer;
@@ -58,8 +65,8 @@ export function callerAddress(peer: string, forwardedFor: string, proxies: Trust
 }
 
 /**
- * The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). `address`: see
- * `plainAddress`.
+ * The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). `address`:
+ * see `plainAddress`.
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;

@@ -13,7 +13,8 @@ export class CidrRanges {
   readonly #ipv6: Ipv6Ranges;
 
   constructor(lists: readonly (readonly string[])[]) {
-    if (lists.length > MAX_LISTS) throw new TypeError(`${lists.length} lists of addresses are too many`);
+    if (lists.length > MAX_LISTS)
+      throw new TypeError(`${lists.length} lists of addresses are too many`);
     const ipv4: number[] = [];
     const ipv6: RangeEntry[] = [];
     for (const [list, entries] of lists.entries()) {
@@ -34,8 +35,8 @@ export class CidrRanges {
 }
 
 /**
- * Packs address, length and list into one 48-bit number, because numbers sort fastest. For equal addresses the largest
- * block comes first.
+ * Packs address, length and list into one 48-bit number, because numbers sort fastest. For equal
+ * addresses the largest block comes first.
  */
 function keyOf({ first, bits }: CidrRange, list: number): number {
   return (first[0]! * 64 + bits) * MAX_LISTS + list;
@@ -81,7 +82,9 @@ class Ipv6Ranges {
   constructor(ranges: readonly RangeEntry[]) {
     const outer: RangeEntry[] = [];
     let last: Words | null = null;
-    for (const block of [...ranges].sort((a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list)) {
+    for (const block of [...ranges].sort(
+      (a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list,
+    )) {
       if (last !== null && compare(block.first, last) <= 0) continue;
       outer.push(block);
       last = lastAddress(block);
@@ -90,7 +93,10 @@ class Ipv6Ranges {
   }
 
   find(address: Words): MatchedRange | null {
-    const behind = countUpTo(this.#blocks.length, (i) => compare(this.#blocks[i]!.first, address) <= 0);
+    const behind = countUpTo(
+      this.#blocks.length,
+      (i) => compare(this.#blocks[i]!.first, address) <= 0,
+    );
     const block = this.#blocks[behind - 1];
     if (block === undefined || compare(lastAddress(block), address) < 0) return null;
     return { block: block.text, list: block.list };

@@ -3,7 +3,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Clients with counters of their own within a span. Further clients share counters. */
 export const OWN_COUNTERS = 50_000;
 
-/** `part`: which part of the own counters its clients may have. `shared`: the counters of its further clients. */
+/**
+ * `part`: which part of the own counters its clients may have. `shared`: the counters of its
+ * further clients.
+ */
 interface Block {
   readonly name: string;
   readonly part: number;
@@ -35,7 +38,10 @@ export class CounterQuota {
     this.#most = most;
   }
 
-  /** `network`: see `networkOf`. Returns the name of its shared counter; `null`: it may have its own. */
+  /**
+   * `network`: see `networkOf`. Returns the name of its shared counter; `null`: it may have its
+   * own.
+   */
   sharedBy(network: string): string | null {
     const full = blocksOf(network).find((block) => this.#isFull(block));
     return full === undefined ? null : `shared-${full.name}-${keyedHash(network) % full.shared}`;

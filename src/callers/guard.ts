@@ -8,6 +8,11 @@ export interface Guard {
 
 /** `window` in milliseconds. */
 export function createGuard({ failures, window }: { failures: number; window: number }): Guard {
-  const { take, look } = createCallerWindow({ name: 'failures', kind: 'fixed', limit: failures, span: window });
+  const { take, look } = createCallerWindow({
+    name: 'failures',
+    kind: 'fixed',
+    limit: failures,
+    span: window,
+  });
   return { fail: (address) => take(address), look };
 }

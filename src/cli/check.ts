@@ -66,7 +66,9 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
           ...(redis === 'unreachable' ? ['Not checked: Redis. It is unreachable.'] : []),
           ...(needScopes === 0
             ? []
-            : [`${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`]),
+            : [
+                `${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`,
+              ]),
           ...(limits.length === 0 ? [] : [`Limits of the contract: ${limits.join(', ')}.`]),
         );
       },
@@ -75,7 +77,11 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
 }
 
 /** Notes are printed even if the contract has mistakes. */
-async function readContract(config: Config, stop: AbortSignal, note: (text: string) => void): Promise<Contract> {
+async function readContract(
+  config: Config,
+  stop: AbortSignal,
+  note: (text: string) => void,
+): Promise<Contract> {
   const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
   try {
     const { contract, prepared, copy } = await loadUntil(stop, config);
@@ -118,7 +124,9 @@ function scopesIn({ operations }: Contract): { needScopes: number; scopes: strin
 /** All stores of an upstream get the same path. */
 function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: Contract): string[] {
   const used = new Set(operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM));
-  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) => used.has(name));
+  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) =>
+    used.has(name),
+  );
   return all.flatMap(([name, { stores }]) =>
     prefixes.flatMap((prefix) => {
       const ending = stores.map(({ url }) => url).filter((url) => endsWithPath(url, prefix));
@@ -142,8 +150,11 @@ function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
 
 /** docs/failure-modes.md compares targets and upstreams. */
 function targetNotes({ mounts }: Config): string[] {
-  const lacks = 'a target has no health checks, retries or limit of connections; set upstream to have them';
-  return mounts.filter(({ target }) => target !== null).map(({ path }) => `mount ${path}: ${lacks}`);
+  const lacks =
+    'a target has no health checks, retries or limit of connections; set upstream to have them';
+  return mounts
+    .filter(({ target }) => target !== null)
+    .map(({ path }) => `mount ${path}: ${lacks}`);
 }
 
 /** Concurrency limits apply per worker. */
@@ -163,18 +174,25 @@ interface RedisCheck {
   readonly notes: readonly string[];
 }
 
-/** As at a start: an unreachable Redis is not a mistake. Throws RedisError for every other fault, such as a password. */
+/**
+ * As at a start: an unreachable Redis is not a mistake. Throws RedisError for every other fault,
+ * such as a password.
+ */
 async function checkRedis(config: Config): Promise<RedisCheck | null> {
   if (config.redis === null) return null;
   const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
     const { warningsAbout } = await import('../state/redis/command-checks.ts');
     const warnings = await warningsAbout(config.redis);
-    const unmigratedKeys = hasKeys ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys)) : null;
-    const notes = unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
+    const unmigratedKeys = hasKeys
+      ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys))
+      : null;
+    const notes =
+      unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
     return { status: 'usable', notes };
   } catch (error) {
-    const isUnreachable = error instanceof Outage || (error instanceof RedisError && error.isUnreachable);
+    const isUnreachable =
+      error instanceof Outage || (error instanceof RedisError && error.isUnreachable);
     if (!isUnreachable) throw error;
     const reason = error instanceof Outage ? 'Redis does not respond' : error.message;
     const keys = hasKeys ? `${config.data} has keys that may be missing in Redis: ` : '';

@@ -16,8 +16,14 @@ export interface Options extends ConnectOptions, OutputOptions {
 }
 
 export const GLOBAL_OPTIONS: readonly Option[] = [
-  option('--url <url>', 'admin URL of a gateway (STOREGATE_ADMIN_URL); default: the gateway or state of this machine'),
-  option('--token <token>', 'admin token; prefer STOREGATE_ADMIN_TOKEN: arguments are visible in ps'),
+  option(
+    '--url <url>',
+    'admin URL of a gateway (STOREGATE_ADMIN_URL); default: the gateway or state of this machine',
+  ),
+  option(
+    '--token <token>',
+    'admin token; prefer STOREGATE_ADMIN_TOKEN: arguments are visible in ps',
+  ),
   option('--profile <file>', 'YAML file with url, token, ca, cert and key (STOREGATE_PROFILE)'),
   option('--json', 'print JSON, as -o json'),
   option('-o, --output <format>', 'output format').choices(FORMATS).default('table'),
@@ -26,7 +32,10 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
 ];
 
 const REASON = option('--reason <text>', 'reason for the audit log');
-const IDEMPOTENCY_KEY = option('--idempotency-key <text>', 'makes a repeated call run once (16 characters or more)');
+const IDEMPOTENCY_KEY = option(
+  '--idempotency-key <text>',
+  'makes a repeated call run once (16 characters or more)',
+);
 
 interface Details {
   readonly options?: readonly Option[];
@@ -40,7 +49,12 @@ interface Details {
   /** In place of an argument in `usage`. */
   readonly input?: Argument;
   /** `options`: with the global options. */
-  run?(terminal: Terminal, options: object, args: readonly string[], command: Command): Promise<void>;
+  run?(
+    terminal: Terminal,
+    options: object,
+    args: readonly string[],
+    command: Command,
+  ): Promise<void>;
 }
 
 /** `usage`: name and arguments. */
@@ -83,7 +97,12 @@ export function call<O extends object, T>(
   });
 }
 
-export function option<T>(flags: string, about: string, parse?: (text: string, before: T) => T, fallback?: T): Option {
+export function option<T>(
+  flags: string,
+  about: string,
+  parse?: (text: string, before: T) => T,
+  fallback?: T,
+): Option {
   const made = new Option(flags, about);
   if (parse) made.argParser(parse);
   return fallback === undefined ? made : made.default(fallback);
@@ -93,13 +112,18 @@ export function describe({ description, argChoices, defaultValue, mandatory }: O
   const notes = [
     ...(mandatory ? ['required'] : []),
     ...(argChoices ? [argChoices.join(', ')] : []),
-    ...(defaultValue === undefined || typeof defaultValue === 'boolean' ? [] : [`default: ${defaultValue}`]),
+    ...(defaultValue === undefined || typeof defaultValue === 'boolean'
+      ? []
+      : [`default: ${defaultValue}`]),
   ];
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
 /** What the reference shows of each command beside its options. */
-export const DETAILS = new WeakMap<Command, { readonly details: string | undefined; readonly example: string }>();
+export const DETAILS = new WeakMap<
+  Command,
+  { readonly details: string | undefined; readonly example: string }
+>();
 
 export function addCommand(terminal: Terminal, parent: Command, spec: CommandSpec): void {
   const { usage, input, about, options = [], changes, details, isDefault = false } = spec;
@@ -108,7 +132,8 @@ export function addCommand(terminal: Terminal, parent: Command, spec: CommandSpe
   for (const one of options) command.addOption(one);
   if (changes === 'idempotent') command.addOption(IDEMPOTENCY_KEY);
   if (changes) command.addOption(REASON);
-  const { examples = [parent.parent ? `${parent.name()} ${command.name()}` : command.name()] } = spec;
+  const { examples = [parent.parent ? `${parent.name()} ${command.name()}` : command.name()] } =
+    spec;
   const lines = examples.map((example) => `\n  $ storegate ${example}`).join('');
   if (details !== undefined) command.addHelpText('after', `\n${details}`);
   DETAILS.set(command, { details, example: examples[0]! });
@@ -139,7 +164,8 @@ export async function withApi(
   const call: Connection['call'] = async (method, path, sent) => {
     const answer = await connection.call(method, path, { ...sent, reason, idempotencyKey });
     const { asOf } = Object(answer) as { asOf?: string };
-    if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
+    if (asOf !== undefined)
+      terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
     return answer;
   };
   try {
@@ -171,7 +197,8 @@ export function segment(text: string): string {
 }
 
 export function duration(text: string): string {
-  if (parseDuration(text) === null) throw new InvalidArgumentError('Use a number with a unit, such as 12h or 90d.');
+  if (parseDuration(text) === null)
+    throw new InvalidArgumentError('Use a number with a unit, such as 12h or 90d.');
   return text;
 }
 
@@ -196,7 +223,9 @@ export function futureTime(text: string): string {
   const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (at > LAST_TIME) throw new InvalidArgumentError('Use a time before the year 10000, in UTC.');
   if (at > Date.now()) return text;
-  const reason = Number.isNaN(at) ? 'Use a date, time and zone' : 'It is in the past. Use a future time';
+  const reason = Number.isNaN(at)
+    ? 'Use a date, time and zone'
+    : 'It is in the past. Use a future time';
   throw new InvalidArgumentError(`${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`);
 }
 
@@ -223,7 +252,10 @@ export function environmentWord(text: string): string {
   return text;
 }
 
-export function pair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function pair(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Use name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };

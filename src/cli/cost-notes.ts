@@ -16,7 +16,9 @@ export function costNotes({ plans }: Config, { operations }: Contract): string[]
       const all = isPublic ? [...ofKeys, ...ofAnyone] : ofKeys;
       const tight = all.flatMap(([name, windows]) => describe(name, windows, cost));
       if (tight.length === 0) return [];
-      return [`${id} (${method} ${path}): costs ${cost}, and always gets 429: ${shortList(tight, MOST_NAMED)}`];
+      return [
+        `${id} (${method} ${path}): costs ${cost}, and always gets 429: ${shortList(tight, MOST_NAMED)}`,
+      ];
     });
 }
 

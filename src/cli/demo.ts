@@ -19,7 +19,15 @@ export function editBy(actor: string, store: KeyStore): KeyEdit {
   const now = Date.now();
   const entryOf = ({ after }: KeyChange) => {
     const action = 'keys.create';
-    return { at: now, actor, action, target: after.id, before: null, after: auditedKey(after, now), requestId: '' };
+    return {
+      at: now,
+      actor,
+      action,
+      target: after.id,
+      before: null,
+      after: auditedKey(after, now),
+      requestId: '',
+    };
   };
   return { store, now, auditNoteOf: (change) => ({ entry: entryOf(change), idempotent: null }) };
 }

@@ -8,10 +8,14 @@ export interface ReadDocument {
 }
 
 /**
- * The text of gateway.yaml, with a reason for each setting. `file`: a path relative to the folder of gateway.yaml, a
- * URL, or `none`.
+ * The text of gateway.yaml, with a reason for each setting. `file`: a path relative to the folder
+ * of gateway.yaml, a URL, or `none`.
  */
-export function gatewayFile(backend: string, file: string, { contract, onUnsupported }: ReadDocument): string {
+export function gatewayFile(
+  backend: string,
+  file: string,
+  { contract, onUnsupported }: ReadDocument,
+): string {
   const { exempted, operations, isForGateway } = contract;
   const why =
     file === 'none'
@@ -57,5 +61,7 @@ plans:
 
 /** A text as YAML. */
 function scalar(text: string): string {
-  return /^[\w./][\w./:-]*$/.test(text) && !/^(?:true|false|null|~|[\d.]+)$/i.test(text) ? text : JSON.stringify(text);
+  return /^[\w./][\w./:-]*$/.test(text) && !/^(?:true|false|null|~|[\d.]+)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
 }

@@ -32,14 +32,20 @@ export interface InitOptions {
 }
 
 /** The files that init writes win over these variables. */
-const WRITTEN = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_CONTRACT: '', STOREGATE_PLANS: '', STORE_URL: '' };
+const WRITTEN = {
+  STOREGATE_CONFIG: 'gateway.yaml',
+  STOREGATE_CONTRACT: '',
+  STOREGATE_PLANS: '',
+  STORE_URL: '',
+};
 
 /** Milliseconds. */
 const TIMEOUT = 10_000;
 
 /**
- * Writes settings and plans for an API, makes a key, runs the gateway until a signal, and sends one request through it.
- * Changes nothing if the backend does not respond or the contract cannot be used.
+ * Writes settings and plans for an API, makes a key, runs the gateway until a signal, and sends one
+ * request through it. Changes nothing if the backend does not respond or the contract cannot be
+ * used.
  */
 export async function init(terminal: Terminal, options: InitOptions): Promise<void> {
   const folder = resolve(terminal.cwd, options.directory ?? '.');
@@ -61,23 +67,30 @@ export async function init(terminal: Terminal, options: InitOptions): Promise<vo
   else print(terminal, 'Next', 'npx storegate serve');
 }
 
-const print = (terminal: Terminal, name: string, text: string) => terminal.out(`${name.padEnd(9)} ${text}\n`);
+const print = (terminal: Terminal, name: string, text: string) =>
+  terminal.out(`${name.padEnd(9)} ${text}\n`);
 
 function refuseExisting(folder: string): void {
   for (const name of ['gateway.yaml', 'plans.yaml']) {
     const file = join(folder, name);
     if (existsSync(file))
-      throw new CommandError(`${file} exists, and init overwrites no file. Choose another --directory.`);
+      throw new CommandError(
+        `${file} exists, and init overwrites no file. Choose another --directory.`,
+      );
   }
 }
 
 async function backendFrom({ ask }: Terminal, { backend, yes }: InitOptions): Promise<string> {
-  const asked = backend ?? (yes ? undefined : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
-  if (asked === undefined) throw new CommandError('--backend is missing: the URL of your API', { failure: 'usage' });
+  const asked =
+    backend ?? (yes ? undefined : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
+  if (asked === undefined)
+    throw new CommandError('--backend is missing: the URL of your API', { failure: 'usage' });
   const url = asked.trim();
   if (!isHttpUrl(url)) {
     const form = 'an http or https URL without credentials, query and fragment';
-    throw new CommandError(`--backend must be ${form}, such as http://127.0.0.1:3000`, { failure: 'usage' });
+    throw new CommandError(`--backend must be ${form}, such as http://127.0.0.1:3000`, {
+      failure: 'usage',
+    });
   }
   return url.replace(/\/+$/, '');
 }
@@ -89,22 +102,31 @@ async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): 
     throw new CommandError('--contract is missing: a file, a URL, or none', { failure: 'usage' });
   const place = asked.trim();
   if (!isRemote(place) || isHttpUrl(place)) return place;
-  throw new CommandError('--contract must be a file, none, or a URL without credentials, query and fragment', {
-    failure: 'usage',
-  });
+  throw new CommandError(
+    '--contract must be a file, none, or a URL without credentials, query and fragment',
+    {
+      failure: 'usage',
+    },
+  );
 }
 
 /** The status of `GET /`. Any response shows that the backend can be reached. */
 async function statusOf(backend: string): Promise<number> {
   const response = await respond(`${backend}/`);
   if (typeof response !== 'string') return response.status;
-  throw new CommandError(`${backend} does not respond (${response}). Start your API, or correct --backend.`);
+  throw new CommandError(
+    `${backend} does not respond (${response}). Start your API, or correct --backend.`,
+  );
 }
 
 /** Without the body; the reason without a response. */
 async function respond(url: string, init: RequestInit = {}): Promise<Response | string> {
   try {
-    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) });
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
     await response.body?.cancel();
     return response;
   } catch (error) {
@@ -114,7 +136,10 @@ async function respond(url: string, init: RequestInit = {}): Promise<Response | 
   }
 }
 
-async function documentAt(place: string, cwd: string): Promise<ReadDocument & { readonly contract: Contract }> {
+async function documentAt(
+  place: string,
+  cwd: string,
+): Promise<ReadDocument & { readonly contract: Contract }> {
   const file = isFile(place) ? resolve(cwd, place) : place;
   const text = isRemote(place) ? (await fetchContract(place)).text : undefined;
   // As the gateway reads it by default.
@@ -124,7 +149,10 @@ async function documentAt(place: string, cwd: string): Promise<ReadDocument & { 
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     try {
-      return { contract: loadContract(file, { ...reading, onUnsupported: 'pass' }), onUnsupported: 'pass' };
+      return {
+        contract: loadContract(file, { ...reading, onUnsupported: 'pass' }),
+        onUnsupported: 'pass',
+      };
     } catch (worse) {
       throw worse instanceof ContractError ? error : worse;
     }
@@ -132,10 +160,15 @@ async function documentAt(place: string, cwd: string): Promise<ReadDocument & { 
 }
 
 function describe({ title, version, operations, exempted }: Contract, place: string): string {
-  if (place === NO_CONTRACT) return `none: every path but ${USAGE_PATH} is forwarded, and requests are not validated`;
+  if (place === NO_CONTRACT)
+    return `none: every path but ${USAGE_PATH} is forwarded, and requests are not validated`;
   const open = operations.filter(({ isPublic }) => isPublic).length;
   const all = `${title} ${version}, ${plural(operations.length, 'operation')}`.replace(/\s+/g, ' ');
-  return [all, open > 0 ? `${open} without a key` : '', exempted.length > 0 ? `${exempted.length} not validated` : '']
+  return [
+    all,
+    open > 0 ? `${open} without a key` : '',
+    exempted.length > 0 ? `${exempted.length} not validated` : '',
+  ]
     .filter((part) => part !== '')
     .join(', ');
 }
@@ -154,7 +187,9 @@ async function writeFiles(folder: string, load: () => Config, settings: string):
   } catch (error) {
     for (const file of written) await rm(file);
     const { code, path } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : new CommandError(`${path ?? folder} cannot be written (${code}).`);
+    throw code === undefined
+      ? error
+      : new CommandError(`${path ?? folder} cannot be written (${code}).`);
   }
 }
 
@@ -166,13 +201,23 @@ function makeKey(config: Config): Promise<string> {
   });
 }
 
-async function runGateway(terminal: Terminal, config: Config, load: () => Config, key: string): Promise<void> {
+async function runGateway(
+  terminal: Terminal,
+  config: Config,
+  load: () => Config,
+  key: string,
+): Promise<void> {
   if (!namesStores(config)) throw new TypeError('the settings name a backend');
   tuneEngine();
   try {
     await runUntilStopped(terminal, { config, load }, async ({ contract }, { url, adminUrl }) => {
       print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
-      await tryOnce(terminal, url, contract, keyField(config.keys.carriers ?? contract.carriers, key));
+      await tryOnce(
+        terminal,
+        url,
+        contract,
+        keyField(config.keys.carriers ?? contract.carriers, key),
+      );
       terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
     });
   } catch (error) {
@@ -195,12 +240,18 @@ async function tryOnce(
     print(terminal, 'Response', `none (${response})`);
     return;
   }
-  const [limit, left] = ['limit', 'remaining'].map((one) => response.headers.get(`x-ratelimit-${one}`));
+  const [limit, left] = ['limit', 'remaining'].map((one) =>
+    response.headers.get(`x-ratelimit-${one}`),
+  );
   print(
     terminal,
     'Response',
     `GET ${path}: ${response.status} ${response.statusText}, ${left} of ${limit} requests left`,
   );
   if (response.status !== 401) return;
-  print(terminal, '', 'The 401 comes from your API: send its own token as well, such as -H "Authorization: Bearer …".');
+  print(
+    terminal,
+    '',
+    'The 401 comes from your API: send its own token as well, such as -H "Authorization: Bearer …".',
+  );
 }

@@ -19,11 +19,17 @@ export interface View<T> {
 
 type Row<K extends string> = Readonly<Partial<Record<K, unknown>>>;
 
-export async function print<T>(terminal: Terminal, options: OutputOptions, value: T, view: View<T>): Promise<void> {
+export async function print<T>(
+  terminal: Terminal,
+  options: OutputOptions,
+  value: T,
+  view: View<T>,
+): Promise<void> {
   const format = options.json ? 'json' : (options.output ?? 'table');
   if (format === 'table') return terminal.out(view.text(value, new Page(terminal, options)));
   if (format === 'json') return terminal.out(`${JSON.stringify(value)}\n`);
-  if (format === 'yaml') return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
+  if (format === 'yaml')
+    return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
   if (view.names === undefined)
     throw new CommandError('This command has no names for "-o name".', { failure: 'usage' });
   const lines = view.names(value).map((name) => `${safeText(name)}\n`);
@@ -73,7 +79,10 @@ export class Page {
   readonly #width: number;
   readonly #options: OutputOptions;
 
-  constructor({ isTerminal, env, width }: Pick<Terminal, 'isTerminal' | 'env' | 'width'>, options: OutputOptions) {
+  constructor(
+    { isTerminal, env, width }: Pick<Terminal, 'isTerminal' | 'env' | 'width'>,
+    options: OutputOptions,
+  ) {
     this.#isColoured = isTerminal && !env.NO_COLOR;
     this.#width = (isTerminal && width) || Number.POSITIVE_INFINITY;
     this.#options = options;
@@ -81,12 +90,17 @@ export class Page {
 
   table<K extends string>(columns: readonly K[], rows: readonly Row<K>[], none = ''): string {
     if (rows.length === 0) return none === '' ? '' : `${none}\n`;
-    const lines = [columns.map(titleOf), ...rows.map((row) => columns.map((name) => this.#cell(row[name])))];
+    const lines = [
+      columns.map(titleOf),
+      ...rows.map((row) => columns.map((name) => this.#cell(row[name]))),
+    ];
     const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)));
     this.#cut(columns, widths);
     return lines
       .map((line, i) => {
-        const cells = line.map((cell, j) => cutTo(cell, widths[j]!).padEnd(j === widths.length - 1 ? 0 : widths[j]!));
+        const cells = line.map((cell, j) =>
+          cutTo(cell, widths[j]!).padEnd(j === widths.length - 1 ? 0 : widths[j]!),
+        );
         return `${cells
           .map((cell) => this.#coloured(cell, i === 0 ? 'bold' : COLOURS[cell.trimEnd()]))
           .join(' '.repeat(GAP))
@@ -99,28 +113,39 @@ export class Page {
     const entries = Object.entries(fields).map(([name, value]) => [titleOf(name), value] as const);
     const width = Math.max(...entries.map(([title]) => title.length));
     return entries
-      .map(([title, value]) => `${this.#coloured(title.padEnd(width), 'bold')}  ${this.#cell(value)}`.trimEnd())
+      .map(([title, value]) =>
+        `${this.#coloured(title.padEnd(width), 'bold')}  ${this.#cell(value)}`.trimEnd(),
+      )
       .map((line) => `${line}\n`)
       .join('');
   }
 
   notes(...sentences: readonly string[]): string {
-    return this.#options.quiet ? '' : sentences.map((sentence) => `${safeText(sentence)}\n`).join('');
+    return this.#options.quiet
+      ? ''
+      : sentences.map((sentence) => `${safeText(sentence)}\n`).join('');
   }
 
   #cell(value: unknown): string {
-    return safeText(value, (text) => (TIME.test(text) && !this.#options.absolute ? fromNow(text) : text));
+    return safeText(value, (text) =>
+      TIME.test(text) && !this.#options.absolute ? fromNow(text) : text,
+    );
   }
 
   #coloured(text: string, style: Parameters<typeof styleText>[0] | undefined): string {
-    return style === undefined || !this.#isColoured ? text : styleText(style, text, { validateStream: false });
+    return style === undefined || !this.#isColoured
+      ? text
+      : styleText(style, text, { validateStream: false });
   }
 
   #cut(columns: readonly string[], widths: number[]): void {
     let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - this.#width;
     const cuttable = columns.flatMap((name, i) => (UNCUT.has(name) ? [] : [i]));
     while (over > 0) {
-      const widest = cuttable.reduce((best, i) => (widths[i]! > (widths[best] ?? 0) ? i : best), -1);
+      const widest = cuttable.reduce(
+        (best, i) => (widths[i]! > (widths[best] ?? 0) ? i : best),
+        -1,
+      );
       if (widest === -1 || widths[widest]! <= MIN_WIDTH) return;
       widths[widest]!--;
       over--;
@@ -137,17 +162,25 @@ export function shortList(names: readonly string[], most: number): string {
 export const inSentence = (at: string): string => at.replace(/\.\d+(?=Z$)/, '');
 
 /** The text cannot control a terminal. */
-export function safeText(value: unknown, format: (text: string) => string = (text) => text): string {
+export function safeText(
+  value: unknown,
+  format: (text: string) => string = (text) => text,
+): string {
   if (value === null || value === undefined || value === '') return '-';
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((one) => safeText(one, format)).join(', ');
+  if (Array.isArray(value))
+    return value.length === 0 ? '-' : value.map((one) => safeText(one, format)).join(', ');
   if (typeof value === 'object') {
     const entries = Object.entries(value);
-    return entries.length === 0 ? '-' : entries.map(([name, one]) => `${name}=${safeText(one, format)}`).join(' ');
+    return entries.length === 0
+      ? '-'
+      : entries.map(([name, one]) => `${name}=${safeText(one, format)}`).join(' ');
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   return format(String(value)).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-const titleOf = (name: string): string => name.replace(/[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`);
+const titleOf = (name: string): string =>
+  name.replace(/[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`);
 
-const cutTo = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+const cutTo = (text: string, width: number): string =>
+  text.length > width ? `${text.slice(0, width - 1)}…` : text;

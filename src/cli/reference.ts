@@ -44,7 +44,9 @@ function sections(command: Command, parent: string): string[] {
   const about = command.description();
   const parts = [
     `## ${name}`,
-    inputs === '' ? `${about[0]!.toUpperCase()}${about.slice(1)}.` : `\`${name}${inputs}\`: ${about}.`,
+    inputs === ''
+      ? `${about[0]!.toUpperCase()}${about.slice(1)}.`
+      : `\`${name}${inputs}\`: ${about}.`,
     ...(details === undefined ? [] : [details]),
     ...(command.options.length === 0 ? [] : [optionsOf(command)]),
     ...(isGroup || example === undefined ? [] : [`\`\`\`sh\nstoregate ${example}\n\`\`\``]),

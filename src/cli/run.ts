@@ -30,7 +30,12 @@ export const EXIT_CODES = [
   '3  gateway unreachable or access denied',
 ];
 
-const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3, lost: 3 };
+const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = {
+  failed: 1,
+  usage: 2,
+  shut: 3,
+  lost: 3,
+};
 
 const MAX_HELP_WIDTH = 100;
 
@@ -98,7 +103,10 @@ function configure(command: Command, terminal: Terminal, parents: string): void 
   const path = `${parents} ${command.name()}`.trim();
   command
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(maskSecrets(text)) })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: (text) => terminal.err(maskSecrets(text)),
+    })
     .configureHelp({
       helpWidth: Math.min(terminal.width ?? MAX_HELP_WIDTH, MAX_HELP_WIDTH),
       optionDescription: describe,
@@ -117,7 +125,8 @@ function addHelp(program: Command): void {
       let found = program;
       for (const name of names) {
         const inner = found.commands.find((command) => command.name() === name);
-        if (!inner) return found.error(`error: unknown command ${JSON.stringify(name)}`, { exitCode: 2 });
+        if (!inner)
+          return found.error(`error: unknown command ${JSON.stringify(name)}`, { exitCode: 2 });
         found = inner;
       }
       found.help();

@@ -35,7 +35,10 @@ const rankOf = ({ isPublic, path }: Operation) => 2 * Number(isPublic) + Number(
 function isValid(contract: Described, operation: Operation, target: string): boolean {
   const [path = '', query = ''] = target.split('?');
   const found = contract.match('GET', path);
-  return found.operation === operation && operation.checkParameters(found.parameters, query, []).length === 0;
+  return (
+    found.operation === operation &&
+    operation.checkParameters(found.parameters, query, []).length === 0
+  );
 }
 
 /** An unknown value stays a template. */
@@ -45,7 +48,10 @@ function targetOf({ path }: Operation, document: Document): string {
     const value = exampleOf(parameters.get(`${place} ${name}`), document);
     return value === null ? null : encodeURIComponent(value);
   };
-  const filled = path.replace(/\{([^{}]*)\}/g, (template, name: string) => encoded('path', name) ?? template);
+  const filled = path.replace(
+    /\{([^{}]*)\}/g,
+    (template, name: string) => encoded('path', name) ?? template,
+  );
   const query = [...parameters.values()].flatMap(({ in: place, required, name }) =>
     place === 'query' && required === true
       ? [`${encodeURIComponent(String(name))}=${encoded('query', String(name)) ?? ''}`]
@@ -67,8 +73,18 @@ function exampleOf(parameter: Json | undefined, document: Document): string | nu
   if (parameter === undefined) return null;
   const [, named] = document.members(parameter.examples)[0] ?? [];
   const schema = document.object(parameter.schema) ?? {};
-  const lists = [schema.examples, schema.enum].map((list) => (Array.isArray(list) ? list[0] : undefined));
-  const values = [parameter.example, document.object(named)?.value, schema.example, schema.default, ...lists];
-  const value = values.find((one) => ['string', 'number', 'bigint', 'boolean'].includes(typeof one));
+  const lists = [schema.examples, schema.enum].map((list) =>
+    Array.isArray(list) ? list[0] : undefined,
+  );
+  const values = [
+    parameter.example,
+    document.object(named)?.value,
+    schema.example,
+    schema.default,
+    ...lists,
+  ];
+  const value = values.find((one) =>
+    ['string', 'number', 'bigint', 'boolean'].includes(typeof one),
+  );
   return value === undefined || value === '' ? null : String(value);
 }

@@ -32,13 +32,17 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
     const found = await findStore(config);
     store = found.store;
     const running = { config: found.served, load: () => loadConfig(terminal), systemd };
-    await runUntilStopped(terminal, running, async ({ contract }, { url, adminUrl, unmigratedKeys }) => {
-      // Only on a terminal: elsewhere the secrets would end up in a log.
-      if (!terminal.isTerminal) return;
-      const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
-      const place = await placeOf(config);
-      terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
-    });
+    await runUntilStopped(
+      terminal,
+      running,
+      async ({ contract }, { url, adminUrl, unmigratedKeys }) => {
+        // Only on a terminal: elsewhere the secrets would end up in a log.
+        if (!terminal.isTerminal) return;
+        const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
+        const place = await placeOf(config);
+        terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
+      },
+    );
   } catch (error) {
     throw withOrigin(error, config);
   } finally {
@@ -105,7 +109,8 @@ async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   try {
     return await makeDemoKeys(config);
   } catch (error) {
-    if (error instanceof Outage || (error instanceof RedisError && error.isUnreachable)) return null;
+    if (error instanceof Outage || (error instanceof RedisError && error.isUnreachable))
+      return null;
     throw error;
   }
 }
@@ -138,7 +143,10 @@ function settingIn(message: string, { listen, admin, data }: Config): string | n
   return message.includes(data) ? 'data' : null;
 }
 
-/** `STOREGATE_PORT`, `listen.port in config/gateway.yaml:12:5`, or `the default; STOREGATE_PORT sets another`. */
+/**
+ * `STOREGATE_PORT`, `listen.port in config/gateway.yaml:12:5`, or `the default; STOREGATE_PORT sets
+ * another`.
+ */
 function originOf(config: Config, setting: string): string {
   const origin = sourceOf(config, setting);
   if (origin.kind === 'environment') return origin.name;

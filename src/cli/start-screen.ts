@@ -48,22 +48,34 @@ function addresses({ url, adminUrl, config, contract }: StartScreen): string {
     ['New key', `KEY=$(npx storegate keys create --plan ${plan.name} --account acme --key-only)`],
   ];
   const lines = rows.map(([name, value]) => `  ${name!.padEnd(10)} ${value}\n`);
-  const what = hasContract ? oneLine(`${contract.title} ${contract.version}`) : 'Every path of the backend';
+  const what = hasContract
+    ? oneLine(`${contract.title} ${contract.version}`)
+    : 'Every path of the backend';
   const notes = contractNotes(config, contract).map((note) => `  Note: ${oneLine(note)}.\n`);
   return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
 }
 
 function keyTable(keys: readonly DemoKey[]): string {
-  return keys.map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`).join('');
+  return keys
+    .map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`)
+    .join('');
 }
 
-function requests({ url, contract, config }: StartScreen, demoKey: DemoKey | undefined): string | null {
+function requests(
+  { url, contract, config }: StartScreen,
+  demoKey: DemoKey | undefined,
+): string | null {
   const samples =
-    config.contract.file === NO_CONTRACT ? [{ title: 'The root of the backend', path: '/' }] : sampleRequests(contract);
+    config.contract.file === NO_CONTRACT
+      ? [{ title: 'The root of the backend', path: '/' }]
+      : sampleRequests(contract);
   if (samples.length === 0) return null;
   const header = `-H "${keyField(config.keys.carriers ?? contract.carriers, demoKey?.secret ?? '$KEY').join(': ')}"`;
-  const lines = samples.map(({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`);
-  const limit = config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
+  const lines = samples.map(
+    ({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`,
+  );
+  const limit =
+    config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
   const curl = `curl -s -o /dev/null -w '%{http_code} ' ${quoted(url + samples[0]!.path)} ${header}`;
   const loop = `  # Exceed the limit: 200 … 429\n  for i in $(seq ${limit + 2}); do ${curl}; done; echo\n`;
   return `Requests to try:\n${lines.join('')}${limit <= MAX_REPEATS ? loop : ''}`;

@@ -8,7 +8,10 @@ import { CommandError } from './connect/api.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
 /** Throws CommandError. */
-export async function startStore(file: string, address: Address): Promise<{ store: Store; url: string }> {
+export async function startStore(
+  file: string,
+  address: Address,
+): Promise<{ store: Store; url: string }> {
   let store: Store | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -19,7 +22,9 @@ export async function startStore(file: string, address: Address): Promise<{ stor
     return { store, url };
   } catch (error) {
     await store?.close();
-    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new CommandError(error instanceof Error ? error.message : String(error), {
+      cause: error,
+    });
   }
 }
 

@@ -13,6 +13,7 @@ export interface AddressList {
 export const hasLists = ({ allow, deny }: AddressLists): boolean => allow.length + deny.length > 0;
 
 export function listsOf(allow: readonly string[], deny: readonly string[]): AddressLists {
-  const own = (entries: readonly string[]) => (entries.length === 0 ? [] : [{ file: null, entries }]);
+  const own = (entries: readonly string[]) =>
+    entries.length === 0 ? [] : [{ file: null, entries }];
   return { allow: own(allow), deny: own(deny) };
 }

@@ -1,6 +1,6 @@
 /**
- * Drops entries not read recently, in two generations. Holds between `size` and twice `size` entries, and no call moves
- * more than one.
+ * Drops entries not read recently, in two generations. Holds between `size` and twice `size`
+ * entries, and no call moves more than one.
  */
 export class Cache<V> {
   readonly #size: number;

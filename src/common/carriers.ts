@@ -10,7 +10,10 @@ export interface Carriers {
 export const USUAL_CARRIERS: Carriers = { headers: ['X-API-Key'], bearer: true };
 
 /** How a client sends a key: in the preferred header, or as a bearer token. */
-export function keyField({ headers: [name] }: Carriers, key: string): readonly [name: string, value: string] {
+export function keyField(
+  { headers: [name] }: Carriers,
+  key: string,
+): readonly [name: string, value: string] {
   return name === undefined ? ['Authorization', `Bearer ${key}`] : [name, key];
 }
 
@@ -18,7 +21,9 @@ export function keyField({ headers: [name] }: Carriers, key: string): readonly [
 export function carriersText({ headers, bearer }: Carriers): string {
   const [last, ...rest] = headers.map((name) => `\`${name}\``).reverse();
   const named =
-    rest.length === 0 ? `the header ${last}` : `one of the headers ${rest.reverse().join(', ')} and ${last}`;
+    rest.length === 0
+      ? `the header ${last}`
+      : `one of the headers ${rest.reverse().join(', ')} and ${last}`;
   const token = 'as `Authorization: Bearer <key>`';
   if (last === undefined) return token;
   return bearer ? `in ${named}, or ${token}` : `in ${named}`;
@@ -53,9 +58,15 @@ const RESERVED = new Set([
   'x-request-id',
 ]);
 
-/** Whether a header can carry a key or an identity: HTTP, proxies and the gateway do not use it themselves. */
+/**
+ * Whether a header can carry a key or an identity: HTTP, proxies and the gateway do not use it
+ * themselves.
+ */
 export function isOwnHeader(name: string): boolean {
   if (!/^[a-z][\w-]{0,63}$/i.test(name)) return false;
   const meant = name.toLowerCase().replaceAll('_', '-');
-  return !RESERVED.has(meant) && !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(meant);
+  return (
+    !RESERVED.has(meant) &&
+    !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(meant)
+  );
 }

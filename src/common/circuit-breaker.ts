@@ -10,8 +10,8 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * After `failureThreshold` consecutive failures requests skip the service. A background probe with growing intervals
- * closes the breaker.
+ * After `failureThreshold` consecutive failures requests skip the service. A background probe with
+ * growing intervals closes the breaker.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;

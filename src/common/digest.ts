@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** For people to compare. Not collision-resistant: do not use it where a collision would help an attacker. */
-export const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+/**
+ * For people to compare. Not collision-resistant: do not use it where a collision would help an
+ * attacker.
+ */
+export const shortDigest = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 12);

@@ -2,7 +2,10 @@ export function withoutFields(fields: readonly string[], names: readonly string[
   return fields.filter((_, i) => !names.includes(fields[i - (i % 2)]!.toLowerCase()));
 }
 
-/** `fields` is flat (name, value, …), `name` in lower case. Several lines form one list (RFC 9110 section 5.3). */
+/**
+ * `fields` is flat (name, value, …), `name` in lower case. Several lines form one list (RFC 9110
+ * section 5.3).
+ */
 export function fieldIn(fields: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < fields.length; i += 2) {

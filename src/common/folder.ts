@@ -31,7 +31,10 @@ export function syncFolderNow(folder: string): void {
   }
 }
 
-/** Atomic and durable: readers see the old text or the new one, and it resolves after the data is on disk. */
+/**
+ * Atomic and durable: readers see the old text or the new one, and it resolves after the data is on
+ * disk.
+ */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   const beside = `${file}.${process.pid}.new`;
   try {

@@ -2,7 +2,8 @@
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   if (value instanceof Map) {
-    for (const write of ['set', 'delete', 'clear']) Object.defineProperty(value, write, { value: refuse });
+    for (const write of ['set', 'delete', 'clear'])
+      Object.defineProperty(value, write, { value: refuse });
     for (const entry of value.values()) deepFreeze(entry);
   }
   Object.freeze(value);

@@ -30,7 +30,10 @@ export function httpsFetch(
   const prints = known?.map((pem) => new X509Certificate(pem).fingerprint256);
   const call = request(url, {
     method,
-    headers: { ...headers, ...(body !== undefined && { 'Content-Length': `${Buffer.byteLength(body)}` }) },
+    headers: {
+      ...headers,
+      ...(body !== undefined && { 'Content-Length': `${Buffer.byteLength(body)}` }),
+    },
     agent: false,
     ...(signal && { signal }),
     ...(ca !== undefined && { ca }),
@@ -49,7 +52,13 @@ export function httpsFetch(
     );
     const hasBody = statusCode !== 204 && statusCode !== 304;
     const stream = Readable.toWeb(message) as unknown as ReadableStream;
-    resolve(new Response(hasBody ? stream : null, { status: statusCode, statusText: statusMessage, headers: list }));
+    resolve(
+      new Response(hasBody ? stream : null, {
+        status: statusCode,
+        statusText: statusMessage,
+        headers: list,
+      }),
+    );
   });
   call.end(body);
   return promise;
@@ -57,5 +66,7 @@ export function httpsFetch(
 
 function identity(prints: readonly string[]) {
   return (_name: string, { fingerprint256 }: PeerCertificate): Error | undefined =>
-    prints.includes(fingerprint256) ? undefined : new Error('its certificate is another one than in its files');
+    prints.includes(fingerprint256)
+      ? undefined
+      : new Error('its certificate is another one than in its files');
 }

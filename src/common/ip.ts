@@ -138,7 +138,8 @@ function readIPv6(text: string, end: number): Words | null {
 function wordsIn(groups: readonly number[], gap: number): Words | null {
   const missing = 8 - groups.length;
   if (gap === -1 ? missing !== 0 : missing < 1) return null;
-  const at = (i: number) => (i < gap || gap === -1 ? groups[i]! : i < gap + missing ? 0 : groups[i - missing]!);
+  const at = (i: number) =>
+    i < gap || gap === -1 ? groups[i]! : i < gap + missing ? 0 : groups[i - missing]!;
   const word = (i: number) => at(i) * 0x1_0000 + at(i + 1);
   const [first, second, third, last] = [word(0), word(2), word(4), word(6)];
   // RFC 4291 section 2.5.5.2.

@@ -14,7 +14,9 @@ export class ListenError extends ExpectedError {
   readonly taken: boolean;
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
-    super(`cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`, { cause });
+    super(`cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`, {
+      cause,
+    });
     this.taken = cause.code === 'EADDRINUSE';
   }
 }
@@ -29,7 +31,10 @@ export interface ListenOptions {
 }
 
 /** Resolves with the bound port. Rejects with ListenError. */
-export async function listen(server: Server, { host, port, reusePort = false, fd }: ListenOptions): Promise<number> {
+export async function listen(
+  server: Server,
+  { host, port, reusePort = false, fd }: ListenOptions,
+): Promise<number> {
   server.listen(fd === undefined ? { port, host, reusePort } : { fd });
   try {
     await once(server, 'listening');

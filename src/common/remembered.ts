@@ -1,5 +1,7 @@
 /** `make` is called once for each key. Its results live as long as the keys. */
-export function remembered<K extends object, V extends object | string>(make: (key: K) => V): (key: K) => V {
+export function remembered<K extends object, V extends object | string>(
+  make: (key: K) => V,
+): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
     const before = known.get(key);

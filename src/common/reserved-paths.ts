@@ -5,6 +5,11 @@ export const CONTRACT_YAML_PATH = '/openapi.yaml';
 export const REFERENCE_PATH = '/docs';
 
 /** Paths that need no key; a path ending in `/` is a prefix. */
-export const PAGE_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, `${REFERENCE_PATH}/`] as const;
+export const PAGE_PATHS = [
+  CONTRACT_JSON_PATH,
+  CONTRACT_YAML_PATH,
+  REFERENCE_PATH,
+  `${REFERENCE_PATH}/`,
+] as const;
 
 export const USAGE_PATH = '/usage';

@@ -1,7 +1,10 @@
 import type { QueueOwner } from '@storegate/http1';
 import { LargestFirst } from './largest-first.ts';
 
-/** The bytes in use that a plan of weight 1 may have for each byte that is not in use: two thirds of all, if alone. */
+/**
+ * The bytes in use that a plan of weight 1 may have for each byte that is not in use: two thirds of
+ * all, if alone.
+ */
 const IN_USE = 2;
 
 export interface Evictable {
@@ -42,9 +45,10 @@ interface Member {
 }
 
 /**
- * In bytes, shared as the connections of a backend are: by weight among groups, equally among their members. A single
- * owner may fill it. If it is full, the group with the most bytes for its weight loses what its largest member holds,
- * unless the newcomer would hold more. What is kept is in use and not evicted, so it always leaves a part free.
+ * In bytes, shared as the connections of a backend are: by weight among groups, equally among their
+ * members. A single owner may fill it. If it is full, the group with the most bytes for its weight
+ * loses what its largest member holds, unless the newcomer would hold more. What is kept is in use
+ * and not evicted, so it always leaves a part free.
  */
 export class SharedBudget {
   /** A lower value applies to later calls only. */
@@ -130,7 +134,12 @@ export class SharedBudget {
     let most: Group | null = null;
     let level = (own.bytes + bytes) / own.weight;
     for (const group of this.#groups.values()) {
-      if (group === own || group.evictable.first === undefined || group.bytes / group.weight <= level) continue;
+      if (
+        group === own ||
+        group.evictable.first === undefined ||
+        group.bytes / group.weight <= level
+      )
+        continue;
       most = group;
       level = group.bytes / group.weight;
     }
@@ -139,7 +148,10 @@ export class SharedBudget {
     return first.first;
   }
 
-  /** A member keeps at most as much as its group could keep beside it: whatever they do, some remains for others. */
+  /**
+   * A member keeps at most as much as its group could keep beside it: whatever they do, some
+   * remains for others.
+   */
   #mayKeep({ group, kept }: Member, bytes: number): boolean {
     const free = this.most - this.#kept - bytes;
     return kept + bytes + group.kept + bytes <= IN_USE * group.weight * free;
@@ -157,7 +169,13 @@ export class SharedBudget {
       known.weight = weight;
       return known;
     }
-    const group = { weight, bytes: 0, kept: 0, members: new Map(), evictable: new LargestFirst<Member>() };
+    const group = {
+      weight,
+      bytes: 0,
+      kept: 0,
+      members: new Map(),
+      evictable: new LargestFirst<Member>(),
+    };
     this.#groups.set(name, group);
     return group;
   }

@@ -1,4 +1,8 @@
-export function suggest(word: string, known: readonly string[], slips = Number.POSITIVE_INFINITY): string | null {
+export function suggest(
+  word: string,
+  known: readonly string[],
+  slips = Number.POSITIVE_INFINITY,
+): string | null {
   if (word.length > 64) return null;
   const most = ({ length }: string) => Math.min(slips, Math.max(1, Math.floor(length / 3)));
   const near = known

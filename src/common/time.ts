@@ -5,8 +5,8 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /**
- * A stored time that lies further in the future than `ahead` began now, because the clock was set back. Unix
- * milliseconds.
+ * A stored time that lies further in the future than `ahead` began now, because the clock was set
+ * back. Unix milliseconds.
  */
 export function notFuture(time: number, now: number, ahead = 0): number {
   return time > now + ahead ? now : time;

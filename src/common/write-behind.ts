@@ -41,7 +41,10 @@ export class WriteBehind<T> {
     return true;
   }
 
-  /** Stops at the first failed write or after `closeTimeout` milliseconds. The remaining items are lost. */
+  /**
+   * Stops at the first failed write or after `closeTimeout` milliseconds. The remaining items are
+   * lost.
+   */
   async close(closeTimeout = Number.POSITIVE_INFINITY): Promise<void> {
     this.#giveUpAt ??= performance.now() + closeTimeout;
     this.#sleep.wake();

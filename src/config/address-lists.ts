@@ -12,7 +12,8 @@ export type AddressEntry = string | { readonly file: string };
 /** Bytes: half a million addresses. */
 const MAX_FILE_SIZE = 8 * 1024 * 1024;
 const MAX_REPORTED = 20;
-const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
+const EXPECTED =
+  'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
 /** Invalid settings name no files. The returned paths are absolute. */
 export function readListFiles(written: Settings, cwd: string) {
@@ -43,27 +44,41 @@ export function readListFiles(written: Settings, cwd: string) {
   }
 
   function valueWithEntries(name: string, { value }: Setting): unknown {
-    if (name === 'addresses.allow' || name === 'addresses.deny') return withEntries(value, name === 'addresses.allow');
+    if (name === 'addresses.allow' || name === 'addresses.deny')
+      return withEntries(value, name === 'addresses.allow');
     if (name !== 'mounts' || !Array.isArray(value)) return value;
-    return value.map((mount: { readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>> }) => {
-      const { allow, deny } = mount.addresses ?? {};
-      if (allow === undefined && deny === undefined) return mount;
-      return {
-        ...mount,
-        addresses: { ...mount.addresses, allow: withEntries(allow, true), deny: withEntries(deny, false) },
-      };
-    });
+    return value.map(
+      (mount: {
+        readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>>;
+      }) => {
+        const { allow, deny } = mount.addresses ?? {};
+        if (allow === undefined && deny === undefined) return mount;
+        return {
+          ...mount,
+          addresses: {
+            ...mount.addresses,
+            allow: withEntries(allow, true),
+            deny: withEntries(deny, false),
+          },
+        };
+      },
+    );
   }
 
   // With the contents of each file, so that a changed file is a changed setting.
   const settings: Settings = new Map(
-    [...written].map(([name, setting]) => [name, { ...setting, value: valueWithEntries(name, setting) }]),
+    [...written].map(([name, setting]) => [
+      name,
+      { ...setting, value: valueWithEntries(name, setting) },
+    ]),
   );
   for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
 
   function listsIn(entries: readonly AddressEntry[]): AddressList[] {
     const own = entries.filter((entry) => typeof entry === 'string');
-    const files = entries.filter((entry) => typeof entry !== 'string').map(({ file }) => read.get(resolve(cwd, file))!);
+    const files = entries
+      .filter((entry) => typeof entry !== 'string')
+      .map(({ file }) => read.get(resolve(cwd, file))!);
     const lists = files.map(({ name, entries }): AddressList => ({ file: name, entries }));
     return own.length === 0 ? lists : [{ file: null, entries: own }, ...lists];
   }
@@ -105,8 +120,10 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
     const entry = line.replace(/[#;].*/s, '').trim();
     if (entry === '') continue;
     if (parseCidr(entry) !== null) entries.push(entry);
-    else if (++wrong <= MAX_REPORTED) problems.push(problemOf(name, `${EXPECTED}, is ${quote(entry)}`, i + 1));
+    else if (++wrong <= MAX_REPORTED)
+      problems.push(problemOf(name, `${EXPECTED}, is ${quote(entry)}`, i + 1));
   }
-  if (wrong > MAX_REPORTED) problems.push(problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`));
+  if (wrong > MAX_REPORTED)
+    problems.push(problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`));
   return { entries: Object.freeze(entries), problems };
 }

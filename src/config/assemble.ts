@@ -18,7 +18,10 @@ interface Parts extends Surroundings {
 }
 
 /** Only what a conversion by the schema cannot express. */
-export function assemble(settings: Settings, { plans, gateway, addressFiles, ...around }: Parts): Config {
+export function assemble(
+  settings: Settings,
+  { plans, gateway, addressFiles, ...around }: Parts,
+): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
   const { contract, http, mounts, redis, upstream, upstreams, workers } = all;
@@ -63,7 +66,10 @@ function workersOf(workers: number | 'auto', shared: boolean): number {
   return shared ? Math.min(availableParallelism(), MAX_WORKERS) : 1;
 }
 
-/** A sixty-fourth of the memory of this process, 8 to 16 MiB; more only if single bodies may be that large. */
+/**
+ * A sixty-fourth of the memory of this process, 8 to 16 MiB; more only if single bodies may be that
+ * large.
+ */
 function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['http']): number {
   if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -51,7 +51,9 @@ export function warningsOf({ terms, notes }: Certificates, now: number): string[
   const about = ({ file, notBefore, notAfter }: Term): string[] => {
     if (notAfter <= now) return [`the certificate in ${file} has ended on ${day(notAfter)}`];
     if (notBefore > now) return [`the certificate in ${file} holds only from ${day(notBefore)} on`];
-    return notAfter - now < EXPIRY_NOTICE ? [`the certificate in ${file} ends on ${day(notAfter)}`] : [];
+    return notAfter - now < EXPIRY_NOTICE
+      ? [`the certificate in ${file} ends on ${day(notAfter)}`]
+      : [];
   };
   // One file may serve both listeners.
   return [...new Set([...terms.flatMap(about), ...notes])];
@@ -68,24 +70,28 @@ export function readCertificates(config: Config): Certificates {
   const listen = reader.server('listen.tls', { ...config.listen.tls, clientCa: null });
   const admin = reader.server('admin.tls', { ...config.admin.tls, minVersion: 'TLSv1.2' });
   const upstream = reader.client('upstream.tls', config.upstream.tls);
-  const all = Object.entries(config.upstreams).map(([name, { tls }]): [string, ClientMaterial | null] => [
-    name,
-    // Inherited files are reported once.
-    sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
-  ]);
+  const all = Object.entries(config.upstreams).map(
+    ([name, { tls }]): [string, ClientMaterial | null] => [
+      name,
+      // Inherited files are reported once.
+      sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
+    ],
+  );
   // An upstream without files that is added or removed is not a change of certificates.
   const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
   // The receiver of spans reads its files itself, once.
   const tracing = new Reader(config);
   const { exporter, endpoint, tracesEndpoint } = config.tracing;
-  if (exporter !== 'none' && (endpoint ?? tracesEndpoint) !== null) tracing.receiver(config.tracing);
+  if (exporter !== 'none' && (endpoint ?? tracesEndpoint) !== null)
+    tracing.receiver(config.tracing);
   const problems = [...reader.problems, ...tracing.problems];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
   return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
 }
 
-const sameFiles = (one: ClientFiles, other: ClientFiles): boolean => JSON.stringify(one) === JSON.stringify(other);
+const sameFiles = (one: ClientFiles, other: ClientFiles): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 type ServerFiles = Config['admin']['tls'] & Pick<ServerMaterial, 'minVersion'>;
 
@@ -102,10 +108,16 @@ class Reader {
     this.#config = config;
   }
 
-  server(setting: string, { cert, key, certificates, minVersion, clientCa }: ServerFiles): ServerMaterial | null {
+  server(
+    setting: string,
+    { cert, key, certificates, minVersion, clientCa }: ServerFiles,
+  ): ServerMaterial | null {
     const first = this.#pair(setting, cert, key);
-    const more = certificates.map((one, i) => this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key));
-    const trusted = clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
+    const more = certificates.map((one, i) =>
+      this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key),
+    );
+    const trusted =
+      clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
     const pairs = [first, ...more].filter((pair) => pair !== null);
     if (pairs.length === 0) {
       if (clientCa !== null && cert === null)
@@ -124,22 +136,34 @@ class Reader {
     if (ca === null && cert === null && key === null && serverName === null) return null;
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
     const own = this.#pair(setting, cert, key);
-    const material = { ca: trusted?.text ?? null, cert: own?.cert ?? null, key: own?.key ?? null, serverName };
+    const material = {
+      ca: trusted?.text ?? null,
+      cert: own?.cert ?? null,
+      key: own?.key ?? null,
+      serverName,
+    };
     this.#tryOut(`${setting}.cert`, () => clientTls(material));
     return material;
   }
 
   receiver({ certificate, clientCertificate, clientKey }: Tracing): void {
-    if (certificate !== null) this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
+    if (certificate !== null)
+      this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
     this.#pair('tracing', clientCertificate, clientKey, ['clientCertificate', 'clientKey']);
   }
 
   /** `null` without a certificate, or if it is invalid. */
-  #pair(section: string, cert: string | null, key: string | null, names = ['cert', 'key']): Pair | null {
+  #pair(
+    section: string,
+    cert: string | null,
+    key: string | null,
+    names = ['cert', 'key'],
+  ): Pair | null {
     if (cert === null && key === null) return null;
     const [certSetting, keySetting] = names.map((name) => `${section}.${name}`) as [string, string];
     if (cert === null || key === null) {
-      const [given, missing] = cert === null ? [keySetting, certSetting] : [certSetting, keySetting];
+      const [given, missing] =
+        cert === null ? [keySetting, certSetting] : [certSetting, keySetting];
       this.#blame(given, `needs ${named(missing)} beside it`);
       return null;
     }
@@ -148,14 +172,24 @@ class Reader {
     if (chain === null || own === null) return null;
     const [leaf] = chain.value as [X509Certificate];
     if (!leaf.checkPrivateKey(own.value)) {
-      this.#blame(keySetting, 'the private key in its file does not belong to the certificate beside it');
+      this.#blame(
+        keySetting,
+        'the private key in its file does not belong to the certificate beside it',
+      );
       return null;
     }
     const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     this.terms.push({ file: cert, notBefore, notAfter });
     if ((statSync(key).mode & 0o004) !== 0)
       this.notes.push(`${keySetting}: everybody on this machine can read its file`);
-    return { file: cert, cert: chain.text, key: own.text, names: namesIn(leaf), notBefore, notAfter };
+    return {
+      file: cert,
+      cert: chain.text,
+      key: own.text,
+      names: namesIn(leaf),
+      notBefore,
+      notAfter,
+    };
   }
 
   /** OpenSSL has rules of its own, such as for the length of keys. */
@@ -168,7 +202,11 @@ class Reader {
     }
   }
 
-  #read<T>(setting: string, file: string, parse: (text: string) => T): { text: string; value: T } | null {
+  #read<T>(
+    setting: string,
+    file: string,
+    parse: (text: string) => T,
+  ): { text: string; value: T } | null {
     this.files.push(file);
     try {
       const text = readTextFile(file);
@@ -183,7 +221,10 @@ class Reader {
   }
 
   #blame(setting: string, message: string): void {
-    const origin = sourceOf(this.#config, setting.startsWith('upstreams.') ? 'upstreams' : setting.replace(/\[.*/, ''));
+    const origin = sourceOf(
+      this.#config,
+      setting.startsWith('upstreams.') ? 'upstreams' : setting.replace(/\[.*/, ''),
+    );
     const inFile = origin.kind === 'file';
     const source = origin.kind === 'environment' ? origin.name : inFile ? origin.file : setting;
     const place = { position: inFile ? origin.position : null, path: inFile ? setting : '' };

@@ -4,10 +4,11 @@ import type { GatewaySettings } from './config.generated.ts';
 export type { StatusRange } from './conversions.ts';
 
 /**
- * Checked, complete and frozen; config/gateway.schema.json explains each setting. Times are milliseconds, sizes bytes,
- * paths absolute.
+ * Checked, complete and frozen; config/gateway.schema.json explains each setting. Times are
+ * milliseconds, sizes bytes, paths absolute.
  */
-export interface Config extends Omit<GatewaySettings, 'redis' | 'upstream' | 'upstreams' | 'plans'> {
+export interface Config
+  extends Omit<GatewaySettings, 'redis' | 'upstream' | 'upstreams' | 'plans'> {
   /** `auto` is already resolved. More than one only with Redis. */
   readonly workers: number;
   /** `null` for embedded state. */
@@ -18,7 +19,11 @@ export interface Config extends Omit<GatewaySettings, 'redis' | 'upstream' | 'up
   readonly plans: Plans;
   readonly http: HttpLimits;
   /** For reloading and for messages. */
-  readonly files: { readonly gateway: string; readonly plans: string; readonly addresses: readonly string[] };
+  readonly files: {
+    readonly gateway: string;
+    readonly plans: string;
+    readonly addresses: readonly string[];
+  };
 }
 
 export type ServedConfig = Config & {
@@ -29,8 +34,8 @@ export type ServedConfig = Config & {
 export type RedisSettings = GatewaySettings['redis'] & { readonly url: string };
 
 /**
- * No two backends have the same host and port. Only `default` may have none: the shipped store then runs beside the
- * gateway.
+ * No two backends have the same host and port. Only `default` may have none: the shipped store then
+ * runs beside the gateway.
  */
 export type Upstream = Omit<GatewaySettings['upstream'], 'url'>;
 export type StoreAddress = Upstream['stores'][number];

@@ -53,10 +53,19 @@ export function baseUrl(url: string): string {
 /** `null`: left out, without a default. */
 export function converted(value: unknown, reference: Schema, around: Surroundings): unknown {
   const schema = flatten(reference, schemaOf('gateway'));
-  const { additionalProperties: entries, default: usual = null, items, properties, 'x-unit': unit } = schema;
+  const {
+    additionalProperties: entries,
+    default: usual = null,
+    items,
+    properties,
+    'x-unit': unit,
+  } = schema;
   const given = value === undefined ? usual : value;
   if (unit !== undefined && given !== null) {
-    return (conversions[unit as UnitName] as (value: unknown, around: Surroundings) => unknown)(given, around);
+    return (conversions[unit as UnitName] as (value: unknown, around: Surroundings) => unknown)(
+      given,
+      around,
+    );
   }
   if (properties !== undefined) {
     const section = isObject(given) ? given : {};

@@ -27,8 +27,8 @@ export function namesStores(config: Config): config is ServedConfig {
 }
 
 /**
- * In the order of gateway.yaml. `value`: in JSON, with masked secrets. `source`: `environment STOREGATE_PORT`,
- * `file config/gateway.yaml:12:5` or `default`.
+ * In the order of gateway.yaml. `value`: in JSON, with masked secrets. `source`: `environment
+ * STOREGATE_PORT`, `file config/gateway.yaml:12:5` or `default`.
  */
 export function describeConfig(config: Config) {
   return [...settingsBehind(config)].map(([name, setting]) => ({
@@ -45,12 +45,14 @@ export function sourceOf(config: Config, name: string): Origin {
 
 export function settingsBehind(config: Config): Settings {
   const settings = settingsByConfig.get(config);
-  if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');
+  if (settings === undefined)
+    throw new TypeError('only a Config that loadConfig returned knows where it came from');
   return settings;
 }
 
 function show(value: unknown, secret: Schema['x-secret']): string {
-  if (Array.isArray(value) && value.length > 0 && secret === 'whole') return JSON.stringify(value.map(() => '***'));
+  if (Array.isArray(value) && value.length > 0 && secret === 'whole')
+    return JSON.stringify(value.map(() => '***'));
   if (secret === undefined || typeof value !== 'string') return printable(JSON.stringify(value));
   return JSON.stringify(secret === 'whole' ? '***' : maskUrl(value));
 }

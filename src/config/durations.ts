@@ -15,7 +15,11 @@ const RANGES = {
   expiresIn: { least: '0ms', most: '36500d', beyond: 'leave it out for a key without an expiry' },
   /** Two permanent secrets would be two keys. */
   overlap: { least: '0ms', most: '90d' },
-  duration: { least: '1ms', most: '3650d', beyond: 'revoke the keys to block a client permanently' },
+  duration: {
+    least: '1ms',
+    most: '3650d',
+    beyond: 'revoke the keys to block a client permanently',
+  },
 } as const satisfies Record<string, DurationRange>;
 
 export type DurationField = keyof typeof RANGES;

@@ -33,7 +33,8 @@ export function environmentVariables(): ReadonlyMap<string, string | null> {
   return variables;
 }
 
-export const variablesOf = (schema: Schema | undefined): readonly string[] => [schema?.['x-env'] ?? []].flat();
+export const variablesOf = (schema: Schema | undefined): readonly string[] =>
+  [schema?.['x-env'] ?? []].flat();
 
 /** The first of several. */
 export function variableOf(setting: string): string | undefined {
@@ -41,7 +42,8 @@ export function variableOf(setting: string): string | undefined {
 }
 
 /** A path is a secret only by mistake, such as a key in its place. */
-export const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
+export const mayBeInFile = (schema: Schema): boolean =>
+  schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
 
 interface Variable {
   readonly name: string;
@@ -68,7 +70,10 @@ interface WrongValue {
   readonly problem: Problem;
 }
 
-function given(env: Environment, cwd: string): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
+function given(
+  env: Environment,
+  cwd: string,
+): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
   const values = new Map<string, Variable>();
   const unread: WrongValue[] = [];
   const isOff = env[DISABLED]?.toLowerCase() === 'true';
@@ -77,7 +82,8 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
       if (name === DISABLED ? !isOff : isOff && name.startsWith(OPEN_TELEMETRY)) continue;
       const text = env[name];
       const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
-      if (secret?.value === null) unread.push({ setting, problem: problemOf(secret.name, secret.message) });
+      if (secret?.value === null)
+        unread.push({ setting, problem: problemOf(secret.name, secret.message) });
       else if (secret) values.set(setting, { name: secret.name, value: secret.value });
       else if (text) values.set(setting, { name, value: toValue(schema, name, text) });
     }
@@ -88,13 +94,17 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
 /** Durations in milliseconds, without a unit, by its specification. */
 const OPEN_TELEMETRY = 'OTEL_';
 
-/** If `true`, the other variables of OpenTelemetry are ignored; by its specification, other values have no effect. */
+/**
+ * If `true`, the other variables of OpenTelemetry are ignored; by its specification, other values
+ * have no effect.
+ */
 const DISABLED = 'OTEL_SDK_DISABLED';
 
 /** Text that is not a number stays text, so that the schema refuses it. */
 function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): number | string {
   if (name === DISABLED) return 'none';
-  if (unit === 'duration' && name.startsWith(OPEN_TELEMETRY)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
+  if (unit === 'duration' && name.startsWith(OPEN_TELEMETRY))
+    return /^[0-9]+$/.test(text) ? `${text}ms` : text;
   const mayBeNumber = [type].flat().some((one) => one === 'integer' || one === 'number');
   return mayBeNumber && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
 }
@@ -112,7 +122,9 @@ function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
 
 const own = 'STOREGATE_';
 
-/** A name without our prefix may belong to another program, so only near misspellings are reported. */
+/**
+ * A name without our prefix may belong to another program, so only near misspellings are reported.
+ */
 function unknownVariables(env: Environment): Problem[] {
   const variables = environmentVariables();
   const known = [...variables.keys()];
@@ -121,9 +133,12 @@ function unknownVariables(env: Environment): Problem[] {
   return Object.keys(env)
     .filter((name) => env[name] && !variables.has(name))
     .flatMap((name) => {
-      if (name.startsWith(own)) return [problemOf(printable(name), explain(name.slice(own.length), known))];
+      if (name.startsWith(own))
+        return [problemOf(printable(name), explain(name.slice(own.length), known))];
       const meant = name === name.toUpperCase() ? suggest(name, unset, 1) : null;
-      return meant === null ? [] : [problemOf(printable(name), `is unknown; did you mean ${meant}?`)];
+      return meant === null
+        ? []
+        : [problemOf(printable(name), `is unknown; did you mean ${meant}?`)];
     });
 }
 
@@ -138,5 +153,7 @@ function explain(rest: string, known: readonly string[]): string {
     rest,
     known.filter((name) => name.startsWith(own)).map((name) => name.slice(own.length)),
   );
-  return near === null ? `is unknown; known are ${known.join(', ')}` : `is unknown; did you mean ${own}${near}?`;
+  return near === null
+    ? `is unknown; known are ${known.join(', ')}`
+    : `is unknown; did you mean ${own}${near}?`;
 }

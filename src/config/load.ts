@@ -11,7 +11,14 @@ import { pointerTo, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem, problemOf } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { schemaErrors } from './schema/errors.ts';
-import { type Origin, type Setting, type Settings, settingsOf, settingValue, valueAt } from './settings.ts';
+import {
+  type Origin,
+  type Setting,
+  type Settings,
+  settingsOf,
+  settingValue,
+  valueAt,
+} from './settings.ts';
 import { problemIn, readYamlFile, type YamlFile } from './yaml/file.ts';
 
 export interface Files {
@@ -33,7 +40,9 @@ export interface LoadOptions {
   readonly env: Environment;
   /** Of the environment and the files. */
   readonly cwd: string;
-  /** Replace the shipped files; a file that the environment or gateway.yaml names takes precedence. */
+  /**
+   * Replace the shipped files; a file that the environment or gateway.yaml names takes precedence.
+   */
   readonly files?: Partial<Files>;
 }
 
@@ -51,12 +60,22 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
-  const { plans, problems: planProblems } = readPlans(plansFile, cwd, writtenAs(settings, 'plans.file'));
+  const { plans, problems: planProblems } = readPlans(
+    plansFile,
+    cwd,
+    writtenAs(settings, 'plans.file'),
+  );
 
   const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];
   if (all.length > 0 || plans === null) throw new ConfigError(all);
   const config = deepFreeze(
-    assemble(lists.settings, { plans, gateway, cwd, addressFiles: lists.paths, listsIn: lists.listsIn }),
+    assemble(lists.settings, {
+      plans,
+      gateway,
+      cwd,
+      addressFiles: lists.paths,
+      listsIn: lists.listsIn,
+    }),
   );
   remember(config, lists.settings);
   return config;
@@ -68,7 +87,10 @@ function writtenAs(settings: Settings, setting: string): string {
   return origin?.kind === 'environment' ? origin.name : setting;
 }
 
-/** Omits an invalid value, so that the rest can be checked; the settings are only usable without any problem. */
+/**
+ * Omits an invalid value, so that the rest can be checked; the settings are only usable without any
+ * problem.
+ */
 function mergeSettings(
   environment: EnvironmentLayer,
   file: YamlFile,
@@ -77,13 +99,16 @@ function mergeSettings(
   const flaws = file.value === undefined ? [] : schemaErrors(file.value, 'gateway');
   // The contents of an unreadable file are unknown, so no rule may report something missing.
   const unsound =
-    file.value === undefined ? [''] : [...flaws.map((flaw) => flaw.pointer), ...environment.unsound.map(pointerTo)];
+    file.value === undefined
+      ? ['']
+      : [...flaws.map((flaw) => flaw.pointer), ...environment.unsound.map(pointerTo)];
   const isSound = (name: string) => !unsound.some((pointer) => touches(pointer, pointerTo(name)));
 
   const settings = new Map<string, Setting>();
   for (const [name, schema] of settingsOf('gateway')) {
     const [value, origin] =
-      fromEnvironment(environment, name) ?? ((isSound(name) && fromFile(file, name)) || [schema.default, byDefault]);
+      fromEnvironment(environment, name) ??
+      ((isSound(name) && fromFile(file, name)) || [schema.default, byDefault]);
     settings.set(name, { value: value ?? shippedFor(name, shipped), origin });
   }
 
@@ -106,7 +131,10 @@ function fromEnvironment({ values }: EnvironmentLayer, setting: string): Found |
 function fromFile(file: YamlFile, setting: string): Found | undefined {
   const value = valueAt(file.value, setting);
   if (value === undefined) return undefined;
-  return [value, { kind: 'file', file: file.name, position: file.locate(pointerTo(setting), 'value') }];
+  return [
+    value,
+    { kind: 'file', file: file.name, position: file.locate(pointerTo(setting), 'value') },
+  ];
 }
 
 function shippedFor(setting: string, shipped: Files): string | null {
@@ -118,7 +146,8 @@ function shippedFor(setting: string, shipped: Files): string | null {
 function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile): Problem[] {
   return flaws(settings).map((flaw) => {
     const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';
-    const written = [blamed, ...reads].find((name) => settings.get(name)?.origin.kind !== 'default') ?? blamed;
+    const written =
+      [blamed, ...reads].find((name) => settings.get(name)?.origin.kind !== 'default') ?? blamed;
     const origin = settings.get(written)?.origin;
     if (origin?.kind === 'environment') return problemOf(origin.name, flaw.message);
     return problemIn(file, written === blamed ? flaw : { ...flaw, pointer: pointerTo(written) });

@@ -27,7 +27,11 @@ export function ownPaths({ file, hasReference, hasUsage }: OwnPathSettings): rea
 }
 
 export function ownPathsOf({ contract, reference, usage }: Config): readonly OwnPath[] {
-  return ownPaths({ file: contract.file, hasReference: reference.enabled, hasUsage: usage.enabled });
+  return ownPaths({
+    file: contract.file,
+    hasReference: reference.enabled,
+    hasUsage: usage.enabled,
+  });
 }
 
 /** Sentences for operators: the operations with requests that the gateway answers itself. */
@@ -46,7 +50,9 @@ export function coveredMounts({ mounts }: Config, contract: Contract): string[] 
     const operations = [...operationsAt(contract, path), ...operationsAt(contract, `${path}/`)];
     if (operations.length === 0) return [];
     const names = operations.map(nameOf).join(', ');
-    return [`mount ${path}: the contract takes precedence for ${names}; move the mount if it should serve them`];
+    return [
+      `mount ${path}: the contract takes precedence for ${names}; move the mount if it should serve them`,
+    ];
   });
 }
 
@@ -60,7 +66,9 @@ function operationsAt(contract: Contract, own: string): Operation[] {
     contract.prefixes.some((prefix) => {
       const segments = `${prefix}${operation.path}`.split('/');
       const fits = isPrefix ? segments.length > head.length : segments.length === head.length;
-      return fits && contract.match(operation.method, exampleOf(head, segments)).operation === operation;
+      return (
+        fits && contract.match(operation.method, exampleOf(head, segments)).operation === operation
+      );
     }),
   );
 }
@@ -70,6 +78,8 @@ const ANY_VALUE = 'any-value-of-the-parameter';
 
 /** A canonical path that begins with `head` and continues like the template. */
 function exampleOf(head: readonly string[], segments: readonly string[]): string {
-  const rest = segments.slice(head.length).map((segment) => segment.replace(/\{[^{}]*\}/g, ANY_VALUE));
+  const rest = segments
+    .slice(head.length)
+    .map((segment) => segment.replace(/\{[^{}]*\}/g, ANY_VALUE));
   return new URL([...head, ...rest].join('/'), 'http://gateway').pathname;
 }

@@ -59,7 +59,10 @@ export function readPlans(
   const sound = (pointer: string) => !schema.some((flaw) => touches(flaw.pointer, pointer));
   const found = [...schema, ...ruleErrors(value, sound)].map((flaw) => problemIn(read, flaw));
   const problems = [...unreadable, ...found].sort(byPosition);
-  return { plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null, problems };
+  return {
+    plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null,
+    problems,
+  };
 }
 
 /** Only for parts that passed the schema, so that each mistake is reported once. */
@@ -71,8 +74,12 @@ function ruleErrors(value: unknown, sound: (pointer: string) => boolean): Schema
     ...windowsIn('', typeof anyone === 'object' ? { public: anyone } : {}),
   ];
   const checked = windows.filter(({ pointer }) => sound(pointer));
-  const durations = typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
-  return [...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)), ...durationErrors(durations)];
+  const durations =
+    typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
+  return [
+    ...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)),
+    ...durationErrors(durations),
+  ];
 }
 
 function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
@@ -105,7 +112,10 @@ function plansOf({ plans, accounts, public: anyone = {}, bans }: PlansDocument):
   };
 }
 
-function planOf(name: string, { windows, count = 'key', concurrency, weight, addresses }: PlanEntry): Plan {
+function planOf(
+  name: string,
+  { windows, count = 'key', concurrency, weight, addresses }: PlanEntry,
+): Plan {
   return {
     name,
     count,
@@ -126,7 +136,14 @@ export function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addres
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
-function escalationOf({ strikes, window, workers, grace, durations, decay }: BansEntry): BanEscalation {
+function escalationOf({
+  strikes,
+  window,
+  workers,
+  grace,
+  durations,
+  decay,
+}: BansEntry): BanEscalation {
   const span = (text: string): number => parseDuration(text)!;
   return {
     strikes,

@@ -17,12 +17,14 @@ export function keepsValue(name: string, loaded: Config): boolean {
 
 export function differences(one: Config, other: Config): string[] {
   const [a, b] = [settingsBehind(one), settingsBehind(other)];
-  return [...b.keys()].filter((name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value));
+  return [...b.keys()].filter(
+    (name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value),
+  );
 }
 
 /**
- * Settings that need a restart keep their values from the start, such as the number of `auto` workers; and the backend
- * stays if none is named.
+ * Settings that need a restart keep their values from the start, such as the number of `auto`
+ * workers; and the backend stays if none is named.
  */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
   const before = settingsBehind(running);
@@ -43,5 +45,8 @@ type Section = Readonly<Record<string, unknown>> | null;
 function keep(running: Section, loaded: Section, [key = '', ...rest]: readonly string[]): Section {
   if (running === null) return null;
   const [old, fresh] = [running[key], loaded?.[key] ?? null];
-  return { ...loaded, [key]: rest.length === 0 ? old : keep(old as Section, fresh as Section, rest) };
+  return {
+    ...loaded,
+    [key]: rest.length === 0 ? old : keep(old as Section, fresh as Section, rest),
+  };
 }

@@ -30,7 +30,10 @@ export const rules: readonly Rule[] = [
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], conflictingRewrites),
   rule(['mounts', 'contract.file'], rootBesideContract),
-  rule(['keys.identity.keyId', 'keys.identity.account', 'keys.identity.plan', 'keys.identity.scopes'], sameIdentity),
+  rule(
+    ['keys.identity.keyId', 'keys.identity.account', 'keys.identity.plan', 'keys.identity.scopes'],
+    sameIdentity,
+  ),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
   rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
@@ -42,7 +45,8 @@ function rule<Values extends readonly unknown[]>(
 ): Rule {
   return {
     reads,
-    flaws: (settings) => flaws(...(reads.map((name) => settingValue(settings, name)) as unknown as Values)),
+    flaws: (settings) =>
+      flaws(...(reads.map((name) => settingValue(settings, name)) as unknown as Values)),
   };
 }
 
@@ -72,7 +76,9 @@ function sharedPort(port: number, other: number, ...hosts: readonly string[]): S
 function notAbove(small: string, large: string, measure: (text: string) => number | null): Rule {
   return rule([small, large], (one: unknown, other: unknown) => {
     if (measure(String(one))! <= measure(String(other))!) return [];
-    return [valueError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
+    return [
+      valueError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`),
+    ];
   });
 }
 
@@ -100,7 +106,9 @@ function overlappingMounts(mounts: readonly MountEntry[]): SchemaError[] {
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
-    return earlier === undefined ? [] : [valueError(pointer, `must not overlap ${earlier}, a mount above`)];
+    return earlier === undefined
+      ? []
+      : [valueError(pointer, `must not overlap ${earlier}, a mount above`)];
   });
 }
 
@@ -129,7 +137,12 @@ function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
 function rootBesideContract(mounts: readonly MountEntry[], contract: string | null): SchemaError[] {
   const root = mounts.findIndex(({ path }) => path === '/');
   if (root === -1 || contract === NO_CONTRACT) return [];
-  return [valueError(`/mounts/${root}/path`, 'must not be / beside a contract: set contract.file to none')];
+  return [
+    valueError(
+      `/mounts/${root}/path`,
+      'must not be / beside a contract: set contract.file to none',
+    ),
+  ];
 }
 
 function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
@@ -145,20 +158,30 @@ function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
   ];
 }
 
-function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): SchemaError[] {
+function unsignedWebhooks(
+  url: string | null,
+  endpoints: readonly unknown[],
+  secret: string | null,
+): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
   const why = 'by which receivers know that an event is true';
   return [valueError('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
 }
 
-function duplicateReceivers(endpoints: readonly { readonly url: string }[], first: string | null): SchemaError[] {
+function duplicateReceivers(
+  endpoints: readonly { readonly url: string }[],
+  first: string | null,
+): SchemaError[] {
   const urls = endpoints.map(({ url }) => new URL(url).href);
   const all = [...(first === null ? [] : [new URL(first).href]), ...urls];
   const before = all.length - urls.length;
   return urls.flatMap((url, index) => {
     if (all.indexOf(url) === index + before) return [];
     return [
-      valueError(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place'),
+      valueError(
+        `/webhooks/endpoints/${index}/url`,
+        'stands here twice: give a receiver all its events in one place',
+      ),
     ];
   });
 }

@@ -24,7 +24,11 @@ export function settingsOf(name: SchemaName): ReadonlyMap<string, Schema> {
   return settings;
 }
 
-function* settingsIn(section: Schema, root: Schema, prefix: string): Generator<[name: string, schema: Schema]> {
+function* settingsIn(
+  section: Schema,
+  root: Schema,
+  prefix: string,
+): Generator<[name: string, schema: Schema]> {
   for (const [key, reference] of Object.entries(section.properties ?? {})) {
     const inner = { 'x-restart': section['x-restart'], ...flatten(reference, root) };
     if (inner.properties === undefined) yield [prefix + key, inner];
@@ -41,11 +45,14 @@ export function entryOf<T>(settings: ReadonlyMap<string, T>, name: string): T {
 export const settingSchema = (name: string): Schema => entryOf(settingsOf('gateway'), name);
 
 /** The schema has checked it, so the caller knows its type. */
-export const settingValue = <T>(settings: Settings, name: string): T => entryOf(settings, name).value as T;
+export const settingValue = <T>(settings: Settings, name: string): T =>
+  entryOf(settings, name).value as T;
 
 /** `undefined` if left out. An empty section sets nothing. */
 export function valueAt(document: unknown, name: string): unknown {
-  return name.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
+  return name
+    .split('.')
+    .reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
 }
 
 export function putAt(document: Record<string, unknown>, name: string, value: unknown): void {

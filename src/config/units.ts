@@ -12,6 +12,8 @@ export function parseSize(size: string | number): number | null {
 
 /** The exact reverse of `parseSize`. */
 export function formatSize(size: number): string {
-  const [unit, length] = Object.entries(bytes).find(([, length]) => size !== 0 && size % length === 0) ?? ['', 1];
+  const [unit, length] = Object.entries(bytes).find(
+    ([, length]) => size !== 0 && size % length === 0,
+  ) ?? ['', 1];
   return `${size / length}${unit}`;
 }

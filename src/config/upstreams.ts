@@ -70,20 +70,34 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   const own = ownSections(settings);
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
     const at = step('/upstreams', name);
-    const none = storeUrls(upstream).length === 0 ? [valueError(at, 'needs its store: url, or stores')] : [];
-    return [...none, ...bothWays(upstream, at), ...repeatedStores(upstream, at), ...reversedRanges(own[name], at)];
+    const none =
+      storeUrls(upstream).length === 0 ? [valueError(at, 'needs its store: url, or stores')] : [];
+    return [
+      ...none,
+      ...bothWays(upstream, at),
+      ...repeatedStores(upstream, at),
+      ...reversedRanges(own[name], at),
+    ];
   });
 }
 
 export function mountErrors(settings: Settings): SchemaError[] {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
-  const mounts = settingValue<readonly { target?: string; upstream?: string }[]>(settings, 'mounts');
+  const mounts = settingValue<readonly { target?: string; upstream?: string }[]>(
+    settings,
+    'mounts',
+  );
   return mounts.flatMap(({ target, upstream }, i) => {
     const at = `/mounts/${i}`;
     if (target === undefined && upstream === undefined)
       return [valueError(at, 'needs a target, or the name of an upstream')];
     if (target !== undefined && upstream !== undefined)
-      return [valueError(`${at}/upstream`, 'must not stand beside a target: a mount leads to one of them')];
+      return [
+        valueError(
+          `${at}/upstream`,
+          'must not stand beside a target: a mount leads to one of them',
+        ),
+      ];
     if (upstream === undefined || names.includes(upstream)) return [];
     return [valueError(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
   });
@@ -105,7 +119,9 @@ function repeatedStores(upstream: UpstreamEntry, at: string): SchemaError[] {
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
   const place = upstream.url === null ? `${at}/stores/${second}/url` : `${at}/url`;
-  return [valueError(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
+  return [
+    valueError(place, `has ${labels[second]} twice: an upstream has each host and port once`),
+  ];
 }
 
 function reversedRanges(upstream: unknown, at: string): SchemaError[] {
@@ -115,6 +131,8 @@ function reversedRanges(upstream: unknown, at: string): SchemaError[] {
     const turned = statuses
       .map((text) => String(text).split('-'))
       .findIndex(([from, to = from]) => Number(from) > Number(to));
-    return turned === -1 ? [] : [valueError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
+    return turned === -1
+      ? []
+      : [valueError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
   });
 }

@@ -6,8 +6,9 @@ const CHECK_INTERVAL = 2_000;
 const RECHECK_INTERVAL = 400;
 
 /**
- * Calls back after a change and one check without changes, because editors write in steps, and after the first checks.
- * Polling also detects replaced files, mounted volumes whose links move, and changes on network folders.
+ * Calls back after a change and one check without changes, because editors write in steps, and
+ * after the first checks. Polling also detects replaced files, mounted volumes whose links move,
+ * and changes on network folders.
  */
 export function watchFiles(files: () => readonly string[], changed: () => void): { close(): void } {
   let known: string | null = null;
@@ -25,7 +26,10 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
       moving = null;
       changed();
     }
-    timer = setTimeout(() => void look(), moving === null ? CHECK_INTERVAL : RECHECK_INTERVAL).unref();
+    timer = setTimeout(
+      () => void look(),
+      moving === null ? CHECK_INTERVAL : RECHECK_INTERVAL,
+    ).unref();
   }
 
   void look();

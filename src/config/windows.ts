@@ -1,6 +1,13 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Window } from '../limits/limits.ts';
-import { formatWindows, nameOfSpan, readShort, spanOf, toWindows, type WindowEntry } from '../limits/notation.ts';
+import {
+  formatWindows,
+  nameOfSpan,
+  readShort,
+  spanOf,
+  toWindows,
+  type WindowEntry,
+} from '../limits/notation.ts';
 import { formatScope } from '../limits/scopes.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
@@ -12,8 +19,8 @@ export { formatWindows, toWindows, type WindowEntry } from '../limits/notation.t
 /**
  * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?}` from JSON.
  *
- * @param source the name of the value in problems @returns one to four windows, ordered by span, frozen @throws
- * {ConfigError} with every mistake
+ * @param source the name of the value in problems @returns one to four windows, ordered by span,
+ * frozen @throws {ConfigError} with every mistake
  */
 export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
   const entries = typeof value === 'string' ? entriesIn(value, source) : value;
@@ -28,7 +35,10 @@ export function formatLimit(limit: Omit<Window, 'name'>): string {
   return limit.scope === undefined ? text : `${text} ${formatScope(limit.scope)}`;
 }
 
-export function windowErrors(entries: readonly WindowEntry[], pointer: string): readonly SchemaError[] {
+export function windowErrors(
+  entries: readonly WindowEntry[],
+  pointer: string,
+): readonly SchemaError[] {
   return entries.flatMap(({ per }, index) => {
     const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));
     if (same === index) return [];
@@ -50,6 +60,10 @@ function entriesIn(text: string, source: string): readonly unknown[] {
 function refuse(flaws: readonly SchemaError[], source: string): void {
   if (flaws.length === 0) return;
   throw new ConfigError(
-    flaws.map(({ pointer, message }) => ({ source, place: { position: null, path: dotted(pointer) }, message })),
+    flaws.map(({ pointer, message }) => ({
+      source,
+      place: { position: null, path: dotted(pointer) },
+      message,
+    })),
   );
 }

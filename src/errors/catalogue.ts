@@ -1,8 +1,8 @@
 import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 
 /**
- * A code never changes its meaning, and a removed code is never reused. `title` and `advice` are one sentence each:
- * together they are the default message.
+ * A code never changes its meaning, and a removed code is never reused. `title` and `advice` are
+ * one sentence each: together they are the default message.
  */
 export const CATALOGUE = {
   malformed_request: {
@@ -59,7 +59,8 @@ export const CATALOGUE = {
   scope_missing: {
     status: 403,
     title: 'This API key lacks a scope that the operation requires.',
-    advice: "Ask the key's issuer for the scope, and do not retry: refused requests count against the quota.",
+    advice:
+      "Ask the key's issuer for the scope, and do not retry: refused requests count against the quota.",
   },
   key_banned: {
     status: 403,
@@ -119,7 +120,8 @@ export const CATALOGUE = {
   too_many_in_flight: {
     status: 429,
     title: 'Too many concurrent requests.',
-    advice: 'Wait for a response, and at least for `Retry-After`: refused requests count against no quota.',
+    advice:
+      'Wait for a response, and at least for `Retry-After`: refused requests count against no quota.',
   },
   too_many_failed_attempts: {
     status: 429,
@@ -154,12 +156,14 @@ export const CATALOGUE = {
   upstream_busy: {
     status: 503,
     title: 'The backend is overloaded.',
-    advice: 'Wait for `Retry-After`, then retry with exponential backoff: the request did not reach the backend.',
+    advice:
+      'Wait for `Retry-After`, then retry with exponential backoff: the request did not reach the backend.',
   },
   upstream_down: {
     status: 503,
     title: 'The backend is down.',
-    advice: 'Wait for `Retry-After`, then retry with exponential backoff: no write reached the backend.',
+    advice:
+      'Wait for `Retry-After`, then retry with exponential backoff: no write reached the backend.',
   },
   state_unavailable: {
     status: 503,

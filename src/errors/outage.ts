@@ -1,8 +1,8 @@
 import type { Code } from './catalogue.ts';
 
 /**
- * A backend or the state is unavailable or misconfigured; the request is not at fault. `cause` goes to the log, never
- * to a client. Anything else that is thrown, except a Refusal, is a bug.
+ * A backend or the state is unavailable or misconfigured; the request is not at fault. `cause` goes
+ * to the log, never to a client. Anything else that is thrown, except a Refusal, is a bug.
  */
 export class Outage extends Error {
   override name = 'Outage';
@@ -10,7 +10,10 @@ export class Outage extends Error {
   /** Flat: name, value, … */
   readonly headers: readonly string[];
 
-  constructor(code: Code, { cause, headers = [] }: { cause?: unknown; headers?: readonly string[] } = {}) {
+  constructor(
+    code: Code,
+    { cause, headers = [] }: { cause?: unknown; headers?: readonly string[] } = {},
+  ) {
     super(code, { cause });
     this.code = code;
     this.headers = headers;

@@ -10,9 +10,9 @@ const MESSAGES = Object.fromEntries(
 const helpOf = (code: Code) => `${REFERENCE_PATH}/#errors-${code}`;
 
 /** RFC 8288, rel="help". */
-const LINKS = Object.fromEntries(ERROR_CODES.map(({ code }) => [code, `<${helpOf(code)}>; rel="help"`])) as Readonly<
-  Record<Code, string>
->;
+const LINKS = Object.fromEntries(
+  ERROR_CODES.map(({ code }) => [code, `<${helpOf(code)}>; rel="help"`]),
+) as Readonly<Record<Code, string>>;
 
 interface RefusalOptions {
   /** Never holds a submitted value or a secret, unless `echoes`. */
@@ -22,7 +22,10 @@ interface RefusalOptions {
   readonly details?: readonly Fault[];
   /** Flat: name, value, … */
   readonly headers?: readonly string[];
-  /** Closes the connection after the response, because the rest of the request is useless or cannot be trusted. */
+  /**
+   * Closes the connection after the response, because the rest of the request is useless or cannot
+   * be trusted.
+   */
   readonly close?: boolean;
   /** For operators only. Never holds a submitted value or a secret. */
   readonly reason?: string;
@@ -66,7 +69,12 @@ export class Refusal {
   /** RFC 9457, with the members of `body`. */
   get problem(): string {
     const { code, message } = this;
-    return JSON.stringify({ type: helpOf(code), title: CATALOGUE[code].title, detail: message, ...this.#members() });
+    return JSON.stringify({
+      type: helpOf(code),
+      title: CATALOGUE[code].title,
+      detail: message,
+      ...this.#members(),
+    });
   }
 
   #members(): object {

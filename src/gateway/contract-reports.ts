@@ -15,7 +15,12 @@ export type Report = (
   consequence?: 'none' | 'refused',
 ) => void;
 
-export const faultOfBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
+export const faultOfBody = (message: string, rule: Rule): Fault => ({
+  in: 'body',
+  pointer: '',
+  message,
+  rule,
+});
 
 /** Per request: clients must not fill the log. */
 const MOST_REPORTED = 10;
@@ -46,7 +51,9 @@ export function createFaultReporter(contract: Names): ReportFaults {
 export function createReport(contract: Names, observe: Observe): Report {
   const masked = maskOf(contract);
   return (exchange, side, faults, consequence = 'none') => {
-    const reported = faults.slice(0, MOST_REPORTED).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
+    const reported = faults
+      .slice(0, MOST_REPORTED)
+      .map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
     observe({
       type: 'contract.fault',
       id: exchange.id,

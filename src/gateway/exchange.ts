@@ -20,7 +20,9 @@ export interface Exchange {
   readonly startedAt: number;
   authenticatedAt: number;
   admittedAt: number;
-  /** From a fixed set: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown. */
+  /**
+   * From a fixed set: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown.
+   */
   route: string | null;
   client: Client | null;
   operation: Operation | null;

@@ -41,9 +41,9 @@ export interface Parts {
 export type Pipeline = (call: Call) => void;
 
 /**
- * Each step of `walk` takes the result that only the previous step creates (results.ts), so another order does not
- * compile. Frequent refusals (no valid key, limited, banned) are returned without a promise, because a throw costs as
- * much as a whole stage.
+ * Each step of `walk` takes the result that only the previous step creates (results.ts), so another
+ * order does not compile. Frequent refusals (no valid key, limited, banned) are returned without a
+ * promise, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
@@ -82,7 +82,10 @@ export function createPipeline(parts: Parts): Pipeline {
     const target = door.enter(exchange);
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
     if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
-      throw new Refusal('not_implemented', { message: 'A WebSocket request must be GET without a body.', close: true });
+      throw new Refusal('not_implemented', {
+        message: 'A WebSocket request must be GET without a body.',
+        close: true,
+      });
     }
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;

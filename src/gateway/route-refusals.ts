@@ -13,7 +13,11 @@ export function notFound({ call }: Exchange, path: string, similar: string | nul
   });
 }
 
-export function methodNotAllowed({ call }: Exchange, path: string, allow: readonly string[]): Refusal {
+export function methodNotAllowed(
+  { call }: Exchange,
+  path: string,
+  allow: readonly string[],
+): Refusal {
   const allowed = allow.join(', ');
   return new Refusal('method_not_allowed', {
     message: `${call.method} is not allowed for ${shown(path)}. Allowed: ${allowed}.`,

@@ -5,7 +5,10 @@ import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
 import { mountRewriting, prefixRewriting, type Rewriting } from './upstream/rewriting.ts';
 import type { Send } from './upstream/upstream-request.ts';
 
-/** What is checked of a request, where it goes, and its limits. Each rule of the pipeline holds for each route. */
+/**
+ * What is checked of a request, where it goes, and its limits. Each rule of the pipeline holds for
+ * each route.
+ */
 export interface Route {
   /** In events: an operationId, or `mount <path>`; `null` for preflights of operations. */
   readonly name: string | null;
@@ -45,7 +48,9 @@ const NO_PARAMETERS: readonly string[] = [];
 
 export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }: RoutesParts) {
   const rewritings = new Map<string, Rewriting | null>();
-  const byOperation = new Map(contract.operations.map((operation) => [operation, routeTo(operation)]));
+  const byOperation = new Map(
+    contract.operations.map((operation) => [operation, routeTo(operation)]),
+  );
   const ofMounts = mounts.map((mount) => [mount, routeBelow(mount)] as const);
 
   function routeTo(operation: Operation): Route {
@@ -98,10 +103,13 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
     return mounted ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS } : NOT_FOUND;
   }
 
-  /** `asked`: the method that a page wants to use. If the path lacks it, the backend still responds. */
+  /**
+   * `asked`: the method that a page wants to use. If the path lacks it, the backend still responds.
+   */
   function findPreflight(asked: string, path: string): RouteMatch {
     const found = find(asked, path);
-    if (found.kind === 'route' && found.route.operation !== null) return { ...found, route: preflightOf(found.route) };
+    if (found.kind === 'route' && found.route.operation !== null)
+      return { ...found, route: preflightOf(found.route) };
     const [other] = found.kind === 'method_not_allowed' ? found.allow : [];
     return other === undefined ? found : findPreflight(other, path);
   }

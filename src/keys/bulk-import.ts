@@ -53,8 +53,8 @@ export async function planImport(
 }
 
 /**
- * All keys or none, with one audit note. `now` in Unix milliseconds. Throws KeyError if another key has taken a hash in
- * the meantime.
+ * All keys or none, with one audit note. `now` in Unix milliseconds. Throws KeyError if another key
+ * has taken a hash in the meantime.
  */
 export async function applyImport(
   store: KeyStore,
@@ -71,14 +71,20 @@ export async function applyImport(
     await store.addMany(records, note);
   } catch (error) {
     if (error instanceof KeyTaken)
-      throw new KeyError('somebody else has imported one of these keys at the same time: try again', 'conflict');
+      throw new KeyError(
+        'somebody else has imported one of these keys at the same time: try again',
+        'conflict',
+      );
     throw error;
   }
 }
 
 function differences(there: KeyRecord, key: ImportedKey): Omit<ImportError, 'index'>[] {
-  const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
-  if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');
+  const differs = (field: string, how: string) => [
+    { field, message: `it is there already as ${there.id}, ${how}` },
+  ];
+  if (there.hash !== key.hash)
+    return differs('hash', 'which has a newer secret since: this one is the former');
   if (there.revokedAt !== null) return differs('hash', 'which is revoked for good');
   const pairs: readonly (readonly [field: string, now: unknown, asked: unknown])[] = [
     ['account', there.account, key.account],

@@ -29,7 +29,15 @@ export class KeyError extends ExpectedError {
 }
 
 export interface DraftError {
-  readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'scopes' | 'metadata';
+  readonly field:
+    | 'account'
+    | 'plan'
+    | 'label'
+    | 'limits'
+    | 'expires'
+    | 'addresses'
+    | 'scopes'
+    | 'metadata';
   /** Contains no value of the draft, which may be a secret in the wrong place. */
   readonly message: string;
   /** The message with the value, shown only to the person who typed it. */
@@ -75,7 +83,9 @@ function accountErrors({ account }: Pick<KeyDraft, 'account'>): DraftError[] {
 }
 
 function labelErrors({ label }: Pick<KeyDraft, 'label'>): DraftError[] {
-  return (label ?? '').length > 200 ? [{ field: 'label', message: 'a label has at most 200 characters' }] : [];
+  return (label ?? '').length > 200
+    ? [{ field: 'label', message: 'a label has at most 200 characters' }]
+    : [];
 }
 
 function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDraft): DraftError[] {
@@ -86,7 +96,8 @@ function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDr
     return [{ field: 'plan', message: `the plan does not exist; plans: ${names}`, quoting }];
   }
   if (windows && plan.count === 'account') {
-    const of = (who: string) => `plan ${name} counts accounts: set the limits of ${who} in the plans file instead`;
+    const of = (who: string) =>
+      `plan ${name} counts accounts: set the limits of ${who} in the plans file instead`;
     return [{ field: 'limits', message: of('the account'), quoting: of(`account ${account}`) }];
   }
   if (windowsOf({ account, plan: name, windows }, plans)) return [];
@@ -99,7 +110,8 @@ function addressErrors(addresses: readonly string[]): DraftError[] {
     return [{ field: 'addresses', message: `a key has at most ${MAX_ADDRESSES} address blocks` }];
   const at = addresses.findIndex((block) => parseCidr(block) === null);
   if (at === -1) return [];
-  const form = 'is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
+  const form =
+    'is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
   const quoting = `${JSON.stringify(addresses[at]!.slice(0, 64))} ${form}`;
   return [{ field: 'addresses', message: `address ${at + 1} ${form}`, quoting }];
 }
@@ -107,8 +119,10 @@ function addressErrors(addresses: readonly string[]): DraftError[] {
 function scopeErrors(scopes: readonly string[]): DraftError[] {
   const flaw = scopesError(scopes);
   if (flaw === null) return [];
-  if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` }];
-  const wrong = flaw.kind === 'twice' ? 'is there before' : `is not a valid scope name: ${SCOPE_FORM}`;
+  if (flaw.kind === 'many')
+    return [{ field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` }];
+  const wrong =
+    flaw.kind === 'twice' ? 'is there before' : `is not a valid scope name: ${SCOPE_FORM}`;
   const quoting = `${JSON.stringify(scopes[flaw.at]!.slice(0, MAX_SCOPE_LENGTH))} ${wrong}`;
   return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
 }
@@ -117,7 +131,9 @@ function metadataErrors(metadata: Readonly<Record<string, string>>): DraftError[
   const entries = Object.entries(metadata);
   if (entries.length > MAX_METADATA)
     return [{ field: 'metadata', message: `a key has at most ${MAX_METADATA} metadata entries` }];
-  const good = entries.every(([name, value]) => /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500);
+  const good = entries.every(
+    ([name, value]) => /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500,
+  );
   if (good) return [];
   const message =
     'metadata: names are up to 64 letters, digits, dots, dashes and underscores, values up to 500 characters';

@@ -59,12 +59,16 @@ export interface Client {
   readonly plan: string;
   readonly subject: string;
   /**
-   * `null`: a custom plan without limits of key or account. This is an operator's mistake and never means unlimited.
+   * `null`: a custom plan without limits of key or account. This is an operator's mistake and never
+   * means unlimited.
    */
   readonly limits: Limits | null;
   /** `null` for unlimited. */
   readonly concurrency: number | null;
-  /** Owns its part of everything shared: the plan by its weight, and in it the account, or without a key the network. */
+  /**
+   * Owns its part of everything shared: the plan by its weight, and in it the account, or without a
+   * key the network.
+   */
   readonly party: QueueOwner;
   readonly expiresAt: number | null;
   readonly revoked: boolean;

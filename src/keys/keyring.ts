@@ -16,8 +16,8 @@ const RETRY_DELAY = 1_000;
 
 export interface KeyringOptions {
   /**
-   * Milliseconds, for stores whose announcements can be lost. If absent, a result stays valid until the store announces
-   * a change.
+   * Milliseconds, for stores whose announcements can be lost. If absent, a result stays valid until
+   * the store announces a change.
    */
   readonly recheckAfter?: number;
   /** Monotonic milliseconds. */
@@ -78,8 +78,8 @@ export class Keyring {
   }
 
   /**
-   * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some key was imported,
-   * or while that is unknown.
+   * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some
+   * key was imported, or while that is unknown.
    */
   get acceptsImported(): boolean {
     return this.#imported !== false;
@@ -159,7 +159,8 @@ export class Keyring {
       (error) => {
         // An outage must not lock out all clients.
         const known = error instanceof Outage ? this.#knownWithoutStore(hash, stale) : undefined;
-        if (known !== undefined) return this.#arrived(hash, lookup, known, Math.min(this.#recheckAfter, RETRY_DELAY));
+        if (known !== undefined)
+          return this.#arrived(hash, lookup, known, Math.min(this.#recheckAfter, RETRY_DELAY));
         this.#isCurrent(hash, lookup);
         throw error;
       },
@@ -221,7 +222,8 @@ export class Keyring {
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: addressesOf(record, plan),
       scopes: record.scopes,
-      retiresAt: record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
+      retiresAt:
+        record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
     };
   }
 }
@@ -232,10 +234,15 @@ function limitsIn(plans: Plans) {
 
 function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
-  return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;
+  return record && windows && isDeepStrictEqual(windows, record.windows)
+    ? { ...record, windows }
+    : record;
 }
 
-function addressesOf({ addresses: key }: KeyRecord, plan: Plan | undefined): ClientAddresses | null {
+function addressesOf(
+  { addresses: key }: KeyRecord,
+  plan: Plan | undefined,
+): ClientAddresses | null {
   const listed = plan?.addresses === undefined ? null : plan;
   return key === null && listed === null ? null : { key, plan: listed };
 }

@@ -47,11 +47,13 @@ export class LastUseTracker {
   noteDeprecated(keyId: string, operation: string): void {
     let calls = this.#deprecated.get(keyId);
     if (!calls) {
-      if (this.#deprecated.size >= MAX_KEYS) this.#deprecated.delete(this.#deprecated.keys().next().value!);
+      if (this.#deprecated.size >= MAX_KEYS)
+        this.#deprecated.delete(this.#deprecated.keys().next().value!);
       calls = new Map();
       this.#deprecated.set(keyId, calls);
     }
-    if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#options.clock());
+    if (calls.size < MAX_OPERATIONS || calls.has(operation))
+      calls.set(operation, this.#options.clock());
   }
 
   deprecatedBy(keyId: string): DeprecatedCalls {
@@ -80,7 +82,8 @@ export class LastUseTracker {
         if (this.#options.onFirstUse) await this.#reportFirst(part, this.#options.onFirstUse);
         await this.#store.save(part, now);
       } catch (error) {
-        for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
+        for (const [id, time] of uses.slice(at))
+          this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
         this.#options.failed(error);
         this.#next.plan();
         return;
@@ -94,7 +97,10 @@ export class LastUseTracker {
   }
 
   /** Reported before they are stored: a crash in between reports a use twice rather than never. */
-  async #reportFirst(uses: ReadonlyMap<string, number>, first: (keyId: string, at: number) => void): Promise<void> {
+  async #reportFirst(
+    uses: ReadonlyMap<string, number>,
+    first: (keyId: string, at: number) => void,
+  ): Promise<void> {
     const before = await this.#store.load([...uses.keys()]);
     for (const [id, at] of uses) if (!before.has(id)) first(id, at);
   }

@@ -27,7 +27,11 @@ export interface IssuedSecret {
 const MAX_ATTEMPTS = 5;
 
 /** Throws KeyError; then no key was issued. */
-export async function createKey(edit: KeyEdit, plans: Plans, draft: KeyDraft): Promise<IssuedSecret> {
+export async function createKey(
+  edit: KeyEdit,
+  plans: Plans,
+  draft: KeyDraft,
+): Promise<IssuedSecret> {
   const { store, now, auditNoteOf } = edit;
   checkDraft(plans, draft, now);
   const secret = makeSecret(draft.env ?? 'live');
@@ -47,7 +51,8 @@ export async function importKey(
   try {
     await store.add(record, auditNoteOf({ before: null, after: record, secret: null }));
   } catch (error) {
-    if (error instanceof KeyTaken) throw new KeyError('a key with this hash is there already', 'conflict');
+    if (error instanceof KeyTaken)
+      throw new KeyError('a key with this hash is there already', 'conflict');
     throw error;
   }
   return record;
@@ -64,7 +69,11 @@ export function updateKey(
     rejectRevoked(record);
     const changed = { ...record, ...patch };
     // A past expiry may stay, but cannot be set.
-    checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, edit.now);
+    checkDraft(
+      plans,
+      patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed,
+      edit.now,
+    );
     return { after: changed, secret: null };
   });
 }
@@ -81,7 +90,9 @@ export function setDisabled(edit: KeyEdit, id: string, disabled: boolean): Promi
 /** The record stays. Idempotent. Throws KeyError for an unknown id. */
 export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
   return change(edit, id, (record) =>
-    record.revokedAt === null ? { after: { ...record, revokedAt: edit.now, previous: null }, secret: null } : null,
+    record.revokedAt === null
+      ? { after: { ...record, revokedAt: edit.now, previous: null }, secret: null }
+      : null,
   );
 }
 
@@ -94,10 +105,14 @@ export interface Rotation {
 }
 
 /**
- * Refuses another rotation during the overlap, because a repeated call would lock out clients that still use the first
- * secret. Throws KeyError.
+ * Refuses another rotation during the overlap, because a repeated call would lock out clients that
+ * still use the first secret. Throws KeyError.
  */
-export async function rotateKey(edit: KeyEdit, id: string, rotation: Rotation): Promise<IssuedSecret> {
+export async function rotateKey(
+  edit: KeyEdit,
+  id: string,
+  rotation: Rotation,
+): Promise<IssuedSecret> {
   const { now } = edit;
   const { overlap, env = 'live', force = false } = rotation;
   let secret = '';
@@ -105,7 +120,10 @@ export async function rotateKey(edit: KeyEdit, id: string, rotation: Rotation): 
     rejectRevoked(before);
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
-      throw new KeyError(`the last rotation is under way until ${until}; force ends the older secret now`, 'conflict');
+      throw new KeyError(
+        `the last rotation is under way until ${until}; force ends the older secret now`,
+        'conflict',
+      );
     }
     secret = makeSecret(env);
     const previous = overlap > 0 ? { hash: before.hash, until: now + overlap } : null;
@@ -121,7 +139,8 @@ async function change(
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {
     const before = await store.get(id);
-    if (!before) throw new KeyError(`the key ${JSON.stringify(id.slice(0, 64))} does not exist`, 'unknown');
+    if (!before)
+      throw new KeyError(`the key ${JSON.stringify(id.slice(0, 64))} does not exist`, 'unknown');
     const changed = work(before);
     if (!changed) return before;
     const after = { ...changed.after, version: before.version + 1 };
@@ -135,10 +154,16 @@ async function change(
 }
 
 function rejectRevoked({ id, revokedAt }: KeyRecord): void {
-  if (revokedAt !== null) throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
+  if (revokedAt !== null)
+    throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
 }
 
-export function newRecord(draft: KeyDraft, hash: string, imported: boolean, now: number): KeyRecord {
+export function newRecord(
+  draft: KeyDraft,
+  hash: string,
+  imported: boolean,
+  now: number,
+): KeyRecord {
   return {
     id: makeKeyId(),
     version: 1,

@@ -2,8 +2,9 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * `sg_<env>_<random>_<checksum>`: a prefix for secret scanners, 32 random base-62 digits (190 bits), and 6 digits of
- * CRC-32 over the rest. The checksum rejects typos without a lookup; it is not a security feature.
+ * `sg_<env>_<random>_<checksum>`: a prefix for secret scanners, 32 random base-62 digits (190
+ * bits), and 6 digits of CRC-32 over the rest. The checksum rejects typos without a lookup; it is
+ * not a security feature.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 32;
@@ -13,7 +14,8 @@ export const MAX_KEY_LENGTH = 'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKS
 
 /** `env`: 1 to 12 lower-case letters, such as `live`. */
 export function makeSecret(env: string): string {
-  if (!/^[a-z]{1,12}$/.test(env)) throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
+  if (!/^[a-z]{1,12}$/.test(env))
+    throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
   const body = `sg_${env}_${randomDigits(RANDOM_DIGITS)}`;
   return `${body}_${checksum(body)}`;
 }
@@ -39,15 +41,16 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /**
- * Accepts hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`. Returns base64url;
- * `null` if invalid.
+ * Accepts hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`.
+ * Returns base64url; `null` if invalid.
  */
 export function readHash(text: string): string | null {
   const digits = text.replace(PREFIX, '');
   if (HEX.test(digits)) return Buffer.from(digits, 'hex').toString('base64url');
   if (!BASE64.test(digits)) return null;
   const read = Buffer.from(digits, 'base64').toString('base64url');
-  // The last of 43 characters carries four bits. Further set bits mean a truncated or invented hash.
+  // The last of 43 characters carries four bits. Further set bits mean a truncated or invented
+  // hash.
   return read === digits.replace('=', '').replaceAll('+', '-').replaceAll('/', '_') ? read : null;
 }
 

@@ -9,25 +9,34 @@ export interface KeyQuery {
   readonly after?: Pick<KeyRecord, 'id' | 'createdAt'> | undefined;
 }
 
-/** A change and its note are atomic: if a call throws, it stored neither. After an `Outage` the result is unknown. */
+/**
+ * A change and its note are atomic: if a call throws, it stored neither. After an `Outage` the
+ * result is unknown.
+ */
 export interface KeyStore {
   /**
-   * By SHA-256 of the current or previous secret. `hasFallback`: the caller can continue without the result, so it need
-   * not wait for a slow store.
+   * By SHA-256 of the current or previous secret. `hasFallback`: the caller can continue without
+   * the result, so it need not wait for a slow store.
    */
   find(hash: string, hasFallback?: boolean): MaybePromise<KeyRecord | null>;
-  /** From a local copy, for the time of an outage: it may lack the latest changes. `null`: not in the copy. */
+  /**
+   * From a local copy, for the time of an outage: it may lack the latest changes. `null`: not in
+   * the copy.
+   */
   findCopy?(hash: string): KeyRecord | null;
   get(id: string): MaybePromise<KeyRecord | null>;
   findMany(hashes: readonly string[]): MaybePromise<(KeyRecord | null)[]>;
   /**
-   * Reads in batches, so that requests are served in between. The order within one millisecond is stable. A batch may
-   * be empty.
+   * Reads in batches, so that requests are served in between. The order within one millisecond is
+   * stable. A batch may be empty.
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
   /** Like `read`, for keys of these accounts, account by account or by creation. */
   readAccounts(accounts: readonly string[]): AsyncIterable<readonly KeyRecord[]>;
-  /** Like `read`, for keys that are not revoked and expire after `from`, at most at `until`: Unix milliseconds. */
+  /**
+   * Like `read`, for keys that are not revoked and expire after `from`, at most at `until`: Unix
+   * milliseconds.
+   */
   readExpiring(from: number, until: number): AsyncIterable<readonly KeyRecord[]>;
   /** At most `limit` names of accounts with keys, sorted, after this name. */
   accounts(after: string, limit: number): MaybePromise<readonly string[]>;
@@ -38,13 +47,13 @@ export interface KeyStore {
   /** Throws IdempotencyConflict first, and KeyTaken if another key has the id or the hash. */
   add(record: KeyRecord, note: AuditNote): MaybePromise<void>;
   /**
-   * All or none, at most a thousand, because other work waits; throws like `add`. After an `Outage` some keys may be
-   * stored.
+   * All or none, at most a thousand, because other work waits; throws like `add`. After an `Outage`
+   * some keys may be stored.
    */
   addMany(records: readonly KeyRecord[], note: AuditNote): MaybePromise<void>;
   /**
-   * Throws IdempotencyConflict first, then: if the key does not exist; KeyConflict if the stored version is not the
-   * previous one; KeyTaken if another key has the hash.
+   * Throws IdempotencyConflict first, then: if the key does not exist; KeyConflict if the stored
+   * version is not the previous one; KeyTaken if another key has the hash.
    */
   replace(record: KeyRecord, note: AuditNote): MaybePromise<void>;
   /** Throws `Outage` if unknown. */
@@ -54,7 +63,11 @@ export interface KeyStore {
 }
 
 /** Whether a key is in the result of `readExpiring`. */
-export function isExpiring({ expiresAt, revokedAt }: KeyRecord, from: number, until: number): boolean {
+export function isExpiring(
+  { expiresAt, revokedAt }: KeyRecord,
+  from: number,
+  until: number,
+): boolean {
   return expiresAt !== null && revokedAt === null && expiresAt > from && expiresAt <= until;
 }
 

@@ -3,15 +3,24 @@ import type { Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
-export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): string {
-  const parts = plans.plans.get(plan)?.count === 'account' ? ['account', plan, account] : ['key', id];
+export function subjectOf(
+  { id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>,
+  plans: Plans,
+): string {
+  const parts =
+    plans.plans.get(plan)?.count === 'account' ? ['account', plan, account] : ['key', id];
   // A template would be kept as its parts, which take 40 bytes more.
   return parts.join(':');
 }
 
-export function targetIn(subject: string): { readonly target: string; readonly plan: string | null } {
+export function targetIn(subject: string): {
+  readonly target: string;
+  readonly plan: string | null;
+} {
   const [, plan, account] = /^account:([^:]*):(.*)$/.exec(subject) ?? [];
-  return plan === undefined ? { target: subject.replace(/^key:/, ''), plan: null } : { target: account!, plan };
+  return plan === undefined
+    ? { target: subject.replace(/^key:/, ''), plan: null }
+    : { target: account!, plan };
 }
 
 export function windowsOf(

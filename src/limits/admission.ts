@@ -1,5 +1,11 @@
 import { freeRefusals, noteRefusal, recentStrikes, strike } from './ban-escalation.ts';
-import { adoptWindows, type Counters, correctTimes, eachWindow, newStrikeState } from './counters.ts';
+import {
+  adoptWindows,
+  type Counters,
+  correctTimes,
+  eachWindow,
+  newStrikeState,
+} from './counters.ts';
 import type { BanEscalation, Limits, Window } from './limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
@@ -16,7 +22,10 @@ export interface Readings {
 /** Whether a request is admitted, by the state's clock. Times are Unix milliseconds. */
 export interface Admission extends Readings {
   readonly verdict: 'admitted' | 'limited' | 'banned';
-  /** Earliest retry: never before the longest violated window resets or the ban ends. 0 when admitted. */
+  /**
+   * Earliest retry: never before the longest violated window resets or the ban ends. 0 when
+   * admitted.
+   */
   readonly retryAt: number;
   /** The longest window that the request does not fit into; `null` if it fits all. */
   readonly violated: Window | null;
@@ -31,8 +40,8 @@ export interface Admission extends Readings {
   /** Ban level, including the ban that begins with this request; absent if none begins. */
   readonly banLevel?: number;
   /**
-   * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state is down. Absent:
-   * the state.
+   * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state
+   * is down. Absent: the state.
    */
   readonly by?: 'memory' | 'alone';
 }
@@ -61,15 +70,19 @@ export function admitted(now: number, readings: readonly Reading[], strikes: num
 
 /** An admission that no window counts: all read as unused. */
 export function uncounted({ windows }: Limits, now: number): Admission {
-  const unused = (window: Window) => ({ window, remaining: window.limit, resetAt: now + window.span });
+  const unused = (window: Window) => ({
+    window,
+    remaining: window.limit,
+    resetAt: now + window.span,
+  });
   return admitted(now, windows.map(unused), 0);
 }
 
 /**
- * Decides and charges in one step, like its twin state/redis/lua/admit-n.lua. Charges `cost` to every window that the
- * request counts in (the client's own and those of `scopes`), or to none: a refused request is free. Other windows are
- * only read. A refusal while refused is a strike, and enough strikes are a ban. Updates `counters` in place; the caller
- * must hold them exclusively.
+ * Decides and charges in one step, like its twin state/redis/lua/admit-n.lua. Charges `cost` to
+ * every window that the request counts in (the client's own and those of `scopes`), or to none: a
+ * refused request is free. Other windows are only read. A refusal while refused is a strike, and
+ * enough strikes are a ban. Updates `counters` in place; the caller must hold them exclusively.
  */
 export function admit(
   counters: Counters,
@@ -96,12 +109,21 @@ export function admit(
     counters.strikeState ??= newStrikeState();
     banBegins = noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) === 'ban';
   }
-  return answer(counters, escalation, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
+  return answer(
+    counters,
+    escalation,
+    now,
+    banBegins ? 'banned' : 'limited',
+    violated,
+    fitsAt,
+    banBegins,
+  );
 }
 
 /**
- * Adds a strike for a request that was refused without `admit`, unless the subject is banned or cannot be banned. Like
- * its twin state/redis/lua/strike-1.lua it returns what `look` returns, and whether the ban begins.
+ * Adds a strike for a request that was refused without `admit`, unless the subject is banned or
+ * cannot be banned. Like its twin state/redis/lua/strike-1.lua it returns what `look` returns, and
+ * whether the ban begins.
  */
 export function addStrike(counters: Counters, limits: Limits, now: number): Admission {
   const { windows, escalation } = limits;
@@ -125,7 +147,10 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
   return answer(counters, limits.escalation, now, verdict, null, 0, false);
 }
 
-/** The window that limits the client most: the own window with the fewest remaining units, then the longer one. */
+/**
+ * The window that limits the client most: the own window with the fewest remaining units, then the
+ * longer one.
+ */
 export function bindingReading(readings: readonly Reading[]): Reading {
   let binding: Reading | null = null;
   for (const reading of readings) {
@@ -158,7 +183,8 @@ function answer(
     retryAt: Math.max(fitsAt, bannedUntil),
     violated,
     strikes: state ? recentStrikes(state, escalation, now).length : 0,
-    freeRefusals: state && verdict === 'limited' ? freeRefusals(state, escalation, violated, now) : 0,
+    freeRefusals:
+      state && verdict === 'limited' ? freeRefusals(state, escalation, violated, now) : 0,
     bannedUntil,
     banBegins,
   };
@@ -166,13 +192,23 @@ function answer(
 }
 
 function banEnd(counters: Counters, now: number): number {
-  return counters.strikeState && counters.strikeState.bannedUntil > now ? counters.strikeState.bannedUntil : 0;
+  return counters.strikeState && counters.strikeState.bannedUntil > now
+    ? counters.strikeState.bannedUntil
+    : 0;
 }
 
-function longestViolated(counters: Counters, cost: number, now: number, scopes: Scopes): Window | null {
+function longestViolated(
+  counters: Counters,
+  cost: number,
+  now: number,
+  scopes: Scopes,
+): Window | null {
   let violated: Window | null = null;
   eachWindow(counters.windows, (window, at, meter) => {
-    if (meter.used(counters.cells, at, window, now) + cost > window.limit && countsIn(window, scopes))
+    if (
+      meter.used(counters.cells, at, window, now) + cost > window.limit &&
+      countsIn(window, scopes)
+    )
       violated = window;
   });
   return violated;
@@ -181,7 +217,8 @@ function longestViolated(counters: Counters, cost: number, now: number, scopes: 
 function latestFit(counters: Counters, cost: number, now: number, scopes: Scopes): number {
   let latest = 0;
   eachWindow(counters.windows, (window, at, meter) => {
-    if (countsIn(window, scopes)) latest = Math.max(latest, meter.fitsAt(counters.cells, at, window, cost, now));
+    if (countsIn(window, scopes))
+      latest = Math.max(latest, meter.fitsAt(counters.cells, at, window, cost, now));
   });
   return latest;
 }

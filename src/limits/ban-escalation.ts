@@ -1,12 +1,15 @@
 import type { StrikeState, Wait } from './counters.ts';
 import type { BanEscalation, Window } from './limits.ts';
 
-/** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/escalation.lua. */
+/**
+ * Effect of one refusal on the strike state. All rules here have a twin in
+ * state/redis/lua/rules/escalation.lua.
+ */
 export type RefusalEffect = 'none' | 'strike' | 'ban';
 
 /**
- * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. The client's own windows are one
- * limit here, and the windows of each scope another.
+ * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. The client's
+ * own windows are one limit here, and the windows of each scope another.
  */
 export function noteRefusal(
   state: StrikeState,
@@ -16,15 +19,23 @@ export function noteRefusal(
   now: number,
 ): RefusalEffect {
   const wait = waitFor(state, violated);
-  return isStrike(wait, escalation, retryAt, now) ? strike(state, escalation, violated, now) : 'none';
+  return isStrike(wait, escalation, retryAt, now)
+    ? strike(state, escalation, violated, now)
+    : 'none';
 }
 
 /**
- * Records a refusal in a wait, which lasts from the first refusal by a limit until its retry time. A client that waits is
- * refused at most once in it, so more refusals than there are `workers` prove that one did not wait: each further one is
- * a strike. Refusals within `grace` do not count: their requests may have been sent before the first refusal arrived.
+ * Records a refusal in a wait, which lasts from the first refusal by a limit until its retry time.
+ * A client that waits is refused at most once in it, so more refusals than there are `workers`
+ * prove that one did not wait: each further one is a strike. Refusals within `grace` do not count:
+ * their requests may have been sent before the first refusal arrived.
  */
-export function isStrike(wait: Wait, escalation: BanEscalation, retryAt: number, now: number): boolean {
+export function isStrike(
+  wait: Wait,
+  escalation: BanEscalation,
+  retryAt: number,
+  now: number,
+): boolean {
   if (now >= wait.until) {
     wait.at = now;
     wait.until = retryAt;
@@ -62,7 +73,10 @@ export function waitFor(state: StrikeState, violated: Window | null): Wait {
   return wait;
 }
 
-/** Adds one strike for a refusal by `violated`; enough strikes within the configured window are a ban. */
+/**
+ * Adds one strike for a refusal by `violated`; enough strikes within the configured window are a
+ * ban.
+ */
 export function strike(
   state: StrikeState,
   escalation: BanEscalation,
@@ -85,8 +99,8 @@ export function durationAtLevel({ durations }: BanEscalation, level: number): nu
 }
 
 /**
- * Bans for `length` from `now` and raises the level by one. The level must be current at `now`. `cause` is the limit
- * that was ignored; `null` for a manual ban.
+ * Bans for `length` from `now` and raises the level by one. The level must be current at `now`.
+ * `cause` is the limit that was ignored; `null` for a manual ban.
  */
 export function ban(
   state: StrikeState,
@@ -113,12 +127,19 @@ function forgottenAt({ cleanSince, level }: StrikeState, escalation: BanEscalati
   return cleanSince + Math.max(escalation.window, level * escalation.decay);
 }
 
-/** The level at `now`: it drops by one for each whole `decay` since the last strike or the end of the last ban. */
+/**
+ * The level at `now`: it drops by one for each whole `decay` since the last strike or the end of
+ * the last ban.
+ */
 export function levelAt(state: StrikeState, escalation: BanEscalation, now: number): number {
   const cleanSpans = Math.max(0, Math.floor((now - state.cleanSince) / escalation.decay));
   return Math.max(0, state.level - cleanSpans);
 }
 
-export function recentStrikes(state: StrikeState, escalation: BanEscalation, now: number): number[] {
+export function recentStrikes(
+  state: StrikeState,
+  escalation: BanEscalation,
+  now: number,
+): number[] {
   return state.strikes.filter((at) => at > now - escalation.window);
 }

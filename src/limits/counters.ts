@@ -16,7 +16,10 @@ export interface Counters {
 export interface StrikeState {
   /** The wait after a refusal by the client's own windows. */
   refused: Wait;
-  /** The same for each scope, because a refusal for one operation does not apply to another. Absent: none. */
+  /**
+   * The same for each scope, because a refusal for one operation does not apply to another. Absent:
+   * none.
+   */
   refusedIn?: (Wait & { readonly scope: string })[] | undefined;
   /** Times of strikes, oldest first; never more than a ban needs. */
   strikes: number[];
@@ -63,8 +66,9 @@ export function noWait(): Wait {
 }
 
 /**
- * Makes the counters use `windows`. A window of the same kind, span and scope keeps its count even if its limit
- * changed; a new window starts at zero. Changed limits void earlier retry times; bans and levels stay.
+ * Makes the counters use `windows`. A window of the same kind, span and scope keeps its count even
+ * if its limit changed; a new window starts at zero. Changed limits void earlier retry times; bans
+ * and levels stay.
  */
 export function adoptWindows(counters: Counters, windows: readonly Window[]): void {
   if (counters.windows === windows) return;
@@ -76,7 +80,8 @@ export function adoptWindows(counters: Counters, windows: readonly Window[]): vo
   eachWindow(windows, (window, _at, { size }) => {
     cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
   });
-  if (!sameLimits(counters.windows, windows) && counters.strikeState) endWaits(counters.strikeState);
+  if (!sameLimits(counters.windows, windows) && counters.strikeState)
+    endWaits(counters.strikeState);
   counters.windows = windows;
   counters.cells = cells;
 }
@@ -100,9 +105,9 @@ export function staleAt({ windows, cells, strikeState }: Counters): number {
 }
 
 /**
- * The rule for stored times: what lies further in the future than its own span allows began now. The clock was fast when
- * it was stored, and has been corrected. So no window, ban or wait lasts longer than its span, and every counted unit
- * stays counted.
+ * The rule for stored times: what lies further in the future than its own span allows began now.
+ * The clock was fast when it was stored, and has been corrected. So no window, ban or wait lasts
+ * longer than its span, and every counted unit stays counted.
  */
 export function correctTimes({ windows, cells, strikeState }: Counters, now: number): void {
   let at = 0;
@@ -144,5 +149,8 @@ export function eachWindow(
 }
 
 function sameLimits(a: readonly Window[], b: readonly Window[]): boolean {
-  return a.length === b.length && a.every((window, i) => isSameCounter(window, b[i]!) && window.limit === b[i]!.limit);
+  return (
+    a.length === b.length &&
+    a.every((window, i) => isSameCounter(window, b[i]!) && window.limit === b[i]!.limit)
+  );
 }

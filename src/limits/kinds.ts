@@ -1,17 +1,24 @@
 import type { Window } from './limits.ts';
 import { fixed, type Meter, sliding } from './windows.ts';
 
-/** Everything that differs between window kinds. Other files use these properties, never the kind itself. */
+/**
+ * Everything that differs between window kinds. Other files use these properties, never the kind
+ * itself.
+ */
 export interface WindowKind {
   readonly meter: Meter;
   /**
-   * `true`: the first charge opens the window, and the reset returns all units at once. Until then a reading can only
-   * fall. `false`: units return gradually, so a reading is valid only until the next units return.
+   * `true`: the first charge opens the window, and the reset returns all units at once. Until then
+   * a reading can only fall. `false`: units return gradually, so a reading is valid only until the
+   * next units return.
    */
   readonly resetsAsWhole: boolean;
   /** Number of the kind in Redis scripts (state/redis/lua/rules/windows.lua). Never change it. */
   readonly code: number;
-  /** Precedes the span in window ids in Redis; at most one letter. Never change it: stored counters contain it. */
+  /**
+   * Precedes the span in window ids in Redis; at most one letter. Never change it: stored counters
+   * contain it.
+   */
   readonly mark: string;
 }
 
@@ -25,8 +32,8 @@ const SLIDING: WindowKind = Object.freeze({
 });
 
 /**
- * Configuration, short form, usage responses and `windowId` use these names. Never change a name: stored counters
- * contain it.
+ * Configuration, short form, usage responses and `windowId` use these names. Never change a name:
+ * stored counters contain it.
  */
 export const WINDOW_KINDS = Object.freeze({ fixed: FIXED, sliding: SLIDING }) satisfies Readonly<
   Record<Window['kind'], WindowKind>
@@ -37,8 +44,8 @@ export const KIND_NAMES = Object.freeze(Object.keys(WINDOW_KINDS) as Window['kin
 export const DEFAULT_KIND: Window['kind'] = 'fixed';
 
 /**
- * Repeats the table, because each admission calls this at least six times and `WINDOW_KINDS[kind]` takes V8 10 ns
- * longer than a comparison. The compiler reports a missing kind.
+ * Repeats the table, because each admission calls this at least six times and `WINDOW_KINDS[kind]`
+ * takes V8 10 ns longer than a comparison. The compiler reports a missing kind.
  */
 export function kindOf({ kind }: Window): WindowKind {
   if (kind === 'fixed') return FIXED;
@@ -66,11 +73,13 @@ export function isSameCounter(a: Window, b: Window): boolean {
 }
 
 /**
- * Identifies consecutive windows of a subject, equal in all processes: the end of a fixed window; for a sliding window,
- * the start of the clock span in which it was read.
+ * Identifies consecutive windows of a subject, equal in all processes: the end of a fixed window;
+ * for a sliding window, the start of the clock span in which it was read.
  */
 export function placeOf(window: Window, resetAt: number, now: number): number {
-  return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
+  return kindOf(window).resetsAsWhole
+    ? Math.round(resetAt)
+    : Math.floor(now / window.span) * window.span;
 }
 
 type LimitFields = Omit<Window, 'name' | 'scope'> & { readonly scope?: string | undefined };

@@ -1,14 +1,17 @@
 /**
- * One limit over one span. A subject has one counter per window, identified by kind, span and scope (`windowId`). Make
- * each window, and each list of windows, once and keep it (see `Limits`).
+ * One limit over one span. A subject has one counter per window, identified by kind, span and scope
+ * (`windowId`). Make each window, and each list of windows, once and keep it (see `Limits`).
  */
 export interface Window {
-  /** Stable name, shown in headers and metrics: `minute`, `hour`, `day`, or the span as written (`10s`). */
+  /**
+   * Stable name, shown in headers and metrics: `minute`, `hour`, `day`, or the span as written
+   * (`10s`).
+   */
   readonly name: string;
   /**
-   * `fixed`: opened by the first request, reset as a whole at the end of its span. `sliding`: in any span of this
-   * length at most `limit` units are admitted. `WINDOW_KINDS` defines the differences. A new kind compiles only with a
-   * complete entry there.
+   * `fixed`: opened by the first request, reset as a whole at the end of its span. `sliding`: in
+   * any span of this length at most `limit` units are admitted. `WINDOW_KINDS` defines the
+   * differences. A new kind compiles only with a complete entry there.
    */
   readonly kind: 'fixed' | 'sliding';
   /** Units admitted per span; a positive integer. */
@@ -16,8 +19,9 @@ export interface Window {
   /** Length in milliseconds. */
   readonly span: number;
   /**
-   * The only requests that it counts: those of one operation, or of all operations with one tag (`scopes.ts`). Absent,
-   * as for plans, keys and accounts: every request. Not `null`, because stored windows lack the field.
+   * The only requests that it counts: those of one operation, or of all operations with one tag
+   * (`scopes.ts`). Absent, as for plans, keys and accounts: every request. Not `null`, because
+   * stored windows lack the field.
    */
   readonly scope?: string;
 }
@@ -28,12 +32,13 @@ export interface BanEscalation {
   readonly strikes: number;
   readonly window: number;
   /**
-   * Clients that may share a key, at least 1: each may learn of a limit by a refusal of its own, so this many refusals
-   * until the retry time are not strikes.
+   * Clients that may share a key, at least 1: each may learn of a limit by a refusal of its own, so
+   * this many refusals until the retry time are not strikes.
    */
   readonly workers: number;
   /**
-   * A refusal this soon after the first of its kind is not a strike: the client may not have received a response yet.
+   * A refusal this soon after the first of its kind is not a strike: the client may not have
+   * received a response yet.
    */
   readonly grace: number;
   /** Length of the first, second, … ban; the last one repeats. Never empty, never decreasing. */
@@ -45,19 +50,20 @@ export interface BanEscalation {
 /**
  * Everything admission needs to know about a subject that is not its history.
  *
- * The hot path recognises limits and windows by identity: a comparison of their contents would cost more than the
- * decision. So keep one object for each set of limits and pass it with every request while the set is in force, as the
- * keyring does. Never change an object; make another for other limits.
+ * The hot path recognises limits and windows by identity: a comparison of their contents would cost
+ * more than the decision. So keep one object for each set of limits and pass it with every request
+ * while the set is in force, as the keyring does. Never change an object; make another for other
+ * limits.
  *
- * A caller that builds an equal object for each request still gets right decisions from the state, but slower ones: a
- * flood of known refusals reaches the state, cells are copied and headers formatted again. While Redis is down a
- * subject's count starts again from its last known readings whenever its object changes, and Redis never gets the units
- * admitted under the previous object.
+ * A caller that builds an equal object for each request still gets right decisions from the state,
+ * but slower ones: a flood of known refusals reaches the state, cells are copied and headers
+ * formatted again. While Redis is down a subject's count starts again from its last known readings
+ * whenever its object changes, and Redis never gets the units admitted under the previous object.
  */
 export interface Limits {
   /**
-   * Never empty; ordered from the shortest span to the longest. Holds the client's own windows and all of the
-   * contract's: counters of other windows are not kept.
+   * Never empty; ordered from the shortest span to the longest. Holds the client's own windows and
+   * all of the contract's: counters of other windows are not kept.
    */
   readonly windows: readonly Window[];
   /** `null`: keys of this plan are never banned. */

@@ -4,13 +4,19 @@ import type { BanEscalation, Window } from './limits.ts';
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
   readonly escalation: BanEscalation | null;
-  /** Limits of client addresses that send requests without a key; `null` or absent: every request needs a key. */
+  /**
+   * Limits of client addresses that send requests without a key; `null` or absent: every request
+   * needs a key.
+   */
   readonly publicPlan?: Plan | null;
   /** Limits by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
   /** Concurrency limits by account name; they replace the plan's. Absent if no account has one. */
   readonly concurrencies?: ReadonlyMap<string, number>;
-  /** Windows of the contract; they apply to every client in addition to its own. Absent if it has none. */
+  /**
+   * Windows of the contract; they apply to every client in addition to its own. Absent if it has
+   * none.
+   */
   readonly scoped?: readonly Window[];
 }
 
@@ -18,7 +24,10 @@ export interface Plan {
   readonly name: string;
   /** Whether keys count separately or per account. */
   readonly count: 'key' | 'account';
-  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is unusable. */
+  /**
+   * `null` for a custom plan: each key or account has its own limits, and a key without limits is
+   * unusable.
+   */
   readonly windows: readonly Window[] | null;
   /** Most concurrent requests of one subject; absent for unlimited. */
   readonly concurrency?: number;

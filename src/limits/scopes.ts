@@ -1,8 +1,8 @@
 import type { Window } from './limits.ts';
 
 /**
- * The scopes that a request counts in, besides the client's own windows. Create each list once: the hot path and the
- * refusal cache compare lists by identity.
+ * The scopes that a request counts in, besides the client's own windows. Create each list once: the
+ * hot path and the refusal cache compare lists by identity.
  */
 export type Scopes = readonly string[];
 
@@ -12,8 +12,8 @@ export const NO_SCOPES: Scopes = Object.freeze([]);
 const TAG = 'tag:';
 
 /**
- * Encoded without separators (comma, colon, at sign, blank, quotes), so that a tag never equals an operation. Throws
- * URIError for a lone surrogate.
+ * Encoded without separators (comma, colon, at sign, blank, quotes), so that a tag never equals an
+ * operation. Throws URIError for a lone surrogate.
  */
 export function scopeOfOperation(id: string): string {
   return encodeURIComponent(id);
@@ -24,9 +24,15 @@ export function scopeOfTag(tag: string): string {
 }
 
 /** Decodes a scope into the contract's name. */
-export function readScope(scope: string): { readonly kind: 'operation' | 'tag'; readonly name: string } {
+export function readScope(scope: string): {
+  readonly kind: 'operation' | 'tag';
+  readonly name: string;
+} {
   const isTag = scope.startsWith(TAG);
-  return { kind: isTag ? 'tag' : 'operation', name: decodeURIComponent(isTag ? scope.slice(TAG.length) : scope) };
+  return {
+    kind: isTag ? 'tag' : 'operation',
+    name: decodeURIComponent(isTag ? scope.slice(TAG.length) : scope),
+  };
 }
 
 /** `for login`, `for the tag search`. */
@@ -57,7 +63,10 @@ export function fullNameOf({ scope, name }: Pick<Window, 'scope' | 'name'>): str
   return scope === undefined ? name : `${scope}:${name}`;
 }
 
-/** A client's own windows and the contract's, in the order of `Limits`; the same list if the contract has none. */
+/**
+ * A client's own windows and the contract's, in the order of `Limits`; the same list if the
+ * contract has none.
+ */
 export function withScoped(own: readonly Window[], scoped: readonly Window[]): readonly Window[] {
   return scoped.length === 0 ? own : [...own, ...scoped].sort((a, b) => a.span - b.span);
 }

@@ -1,9 +1,10 @@
 import type { Window } from './limits.ts';
 
 /**
- * How one window counts; state/redis/lua/rules/windows.lua is the twin. Its memory is `size` numbers in the subject's
- * cells from `at`: doubles in one array, because a gateway holds millions of them. Fresh cells are zero. Times are Unix
- * milliseconds and may go backwards: counted units stay counted.
+ * How one window counts; state/redis/lua/rules/windows.lua is the twin. Its memory is `size`
+ * numbers in the subject's cells from `at`: doubles in one array, because a gateway holds millions
+ * of them. Fresh cells are zero. Times are Unix milliseconds and may go backwards: counted units
+ * stay counted.
  */
 export interface Meter {
   readonly size: number;
@@ -12,19 +13,24 @@ export interface Meter {
   /** Adds `cost` units at `now`. The caller has checked that they fit. */
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
   /**
-   * Units charged later than `now`, by a clock that has been set back, count as charged at `now`. Call it before every
-   * other method.
+   * Units charged later than `now`, by a clock that has been set back, count as charged at `now`.
+   * Call it before every other method.
    */
   correctTimes(cells: number[], at: number, window: Window, now: number): void;
   /** Takes back up to `units` charged units. */
   refund(cells: number[], at: number, window: Window, units: number, now: number): void;
-  /** When the next units return: all units if the window resets as a whole, otherwise the oldest. */
+  /**
+   * When the next units return: all units if the window resets as a whole, otherwise the oldest.
+   */
   resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
   /** When `cost` more units fit if nothing else is charged; `now` if they already fit. */
   fitsAt(cells: readonly number[], at: number, window: Window, cost: number, now: number): number;
   /** From then on these cells equal fresh ones. */
   staleAt(cells: readonly number[], at: number, window: Window): number;
-  /** When to charge these units to another counter: when the window opened, or `now` if each unit has its own time. */
+  /**
+   * When to charge these units to another counter: when the window opened, or `now` if each unit
+   * has its own time.
+   */
   openedAt(cells: readonly number[], at: number, now: number): number;
 }
 
@@ -43,9 +49,12 @@ export const fixed: Meter = {
   refund(cells, at, window, units, now) {
     if (isOpen(cells, at, window, now)) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
   },
-  resetAt: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
+  resetAt: (cells, at, window, now) =>
+    (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
   fitsAt: (cells, at, window, cost, now) =>
-    fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
+    fixed.used(cells, at, window, now) + cost <= window.limit
+      ? now
+      : fixed.resetAt(cells, at, window, now),
   correctTimes(cells, at, _window, now) {
     if (cells[at]! > now) cells[at] = now;
   },
@@ -58,20 +67,22 @@ function isOpen(cells: readonly number[], at: number, window: Window, now: numbe
 }
 
 /**
- * The span is divided into slots, and a unit counts until its whole slot has left the span. This is too strict by at
- * most one slot: any span of the window's length admits at most `limit` units.
+ * The span is divided into slots, and a unit counts until its whole slot has left the span. This is
+ * too strict by at most one slot: any span of the window's length admits at most `limit` units.
  */
 export const SLOTS = 20;
 
 /**
- * Cells: [newest slot, units in the slots]; slot n is in cell n % (SLOTS + 1), and the extra cell is the expiring slot.
+ * Cells: [newest slot, units in the slots]; slot n is in cell n % (SLOTS + 1), and the extra cell
+ * is the expiring slot.
  */
 export const sliding: Meter = {
   size: SLOTS + 2,
   used(cells, at, window, now) {
     const newest = cells[at]!;
     let used = 0;
-    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) used += cells[cellOf(at, slot)]!;
+    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++)
+      used += cells[cellOf(at, slot)]!;
     return used;
   },
   charge(cells, at, window, cost, now) {

@@ -16,19 +16,29 @@ interface Events {
   /** A request used the secret from before the last rotation. */
   'key.retiring': { id: string; keyId: string; plan: string };
   /** `dropped`: never delivered. */
-  'webhook.delivery': { endpoint: string; event: string; result: 'delivered' | 'failed' | 'dropped'; count: number };
+  'webhook.delivery': {
+    endpoint: string;
+    event: string;
+    result: 'delivered' | 'failed' | 'dropped';
+    count: number;
+  };
   'webhook.failing': { endpoint: string; error: string };
   'webhook.recovered': { endpoint: string; failures: number };
   /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
   'ban_log.dropped': { count: number };
-  /** Lines missing from the log at this place: `duration` after the first write that failed, it works again. */
+  /**
+   * Lines missing from the log at this place: `duration` after the first write that failed, it
+   * works again.
+   */
   'log.dropped': { count: number; duration: number; reason: string };
   'reload.done': { reason: string; changed: readonly string[]; needRestart: readonly string[] };
   'reload.failed': { reason: string; problems: readonly string[] };
   /** Digests, comparable with those of other gateways. */
   'configuration.applied': { settings: string; plans: string; contract: string };
   'last_used.write_failed': { error: unknown };
-  /** Holds no values. `refused`: the client got 502. `count`: of all faults; `faults` has the first. */
+  /**
+   * Holds no values. `refused`: the client got 502. `count`: of all faults; `faults` has the first.
+   */
   'contract.fault': {
     id: string;
     operation: string;
@@ -40,9 +50,14 @@ interface Events {
   /** The URL is unreachable. `fetched`: the date of the copy, ISO 8601. */
   'contract.copy_in_use': { url: string; fetched: string; reason: string };
   'contract.copy_failed': { url: string; error: unknown };
-  /** Operations that are not enforced because of mistakes in the contract; each with its first mistake. */
+  /**
+   * Operations that are not enforced because of mistakes in the contract; each with its first
+   * mistake.
+   */
   'contract.exempted': { operations: readonly string[] };
-  /** Operations with requests that the gateway answers itself; each with the path and its setting. */
+  /**
+   * Operations with requests that the gateway answers itself; each with the path and its setting.
+   */
   'contract.hidden': { operations: readonly string[] };
   retry: { id: string; upstream: string; store: string; error: Error };
   /** The retry budget is used up. */
@@ -50,7 +65,10 @@ interface Events {
   'upstream.down': { upstream: string; store: string; reason: StoreReason; error?: unknown };
   /** `removed`: the settings do not name it any more. */
   'upstream.up': { upstream: string; store: string; duration: number; removed?: true };
-  /** The checks of a backend fail, but it stays up because too few others are. Once per series of failures. */
+  /**
+   * The checks of a backend fail, but it stays up because too few others are. Once per series of
+   * failures.
+   */
   'upstream.check_failed': { upstream: string; store: string; error?: unknown };
   /** Every state change, also starts and failures of a recovery. */
   'upstream.state': { upstream: string; store: string };
@@ -64,7 +82,9 @@ interface Events {
   'state.connection': { of: 'requests' | 'messages'; isCut: boolean };
   'state.write_failed': { error: unknown };
   'state.write_recovered': object;
-  /** The data folder has at least `unknown` keys that Redis does not have. `command` copies them. */
+  /**
+   * The data folder has at least `unknown` keys that Redis does not have. `command` copies them.
+   */
   'state.unmigrated_keys': { folder: string; keys: number; unknown: number; command: string };
   'state.warning': { warning: string };
   spans: { count: number } & (
@@ -81,8 +101,9 @@ interface Events {
   'connection.refused': { reason: 'address' | 'total'; address: string };
   'tls.established': { version: string; resumed: boolean };
   /**
-   * `timeout`: not done in `http.headersTimeout`. `plaintext`: HTTP without TLS. `version`: no common version or
-   * cipher. `protocol`: not HTTP/1.1. `distrusted`: the client does not trust the certificate.
+   * `timeout`: not done in `http.headersTimeout`. `plaintext`: HTTP without TLS. `version`: no
+   * common version or cipher. `protocol`: not HTTP/1.1. `distrusted`: the client does not trust the
+   * certificate.
    */
   'tls.failed': {
     reason: 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
@@ -91,8 +112,17 @@ interface Events {
   'proxy.refused': { reason: string; address: string };
   'tls.warning': { warning: string };
   'worker.started': { worker: number; pid: number };
-  /** `unexpected`: not asked to stop. `replacedAfter` `null`: not replaced, because the gateway stops. */
-  'worker.ended': { worker: number; pid: number; reason: string; unexpected: boolean; replacedAfter: number | null };
+  /**
+   * `unexpected`: not asked to stop. `replacedAfter` `null`: not replaced, because the gateway
+   * stops.
+   */
+  'worker.ended': {
+    worker: number;
+    pid: number;
+    reason: string;
+    unexpected: boolean;
+    replacedAfter: number | null;
+  };
   /** The worker counts client failures by itself. */
   'primary.unresponsive': { error: unknown };
   'primary.responsive': object;
@@ -107,7 +137,14 @@ export type Event = { [T in keyof Events]: Readonly<{ type: T } & Events[T]> }[k
 
 export type EventOf<T extends Event['type']> = Extract<Event, { readonly type: T }>;
 
-export type StoreReason = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'failing' | 'statuses' | 'check';
+export type StoreReason =
+  | 'unreachable'
+  | 'untrusted'
+  | 'broken'
+  | 'hanging'
+  | 'failing'
+  | 'statuses'
+  | 'check';
 
 /** One per request of the public listener, after its response ended in any way. */
 export interface RequestEvent {
@@ -130,7 +167,10 @@ export interface RequestEvent {
   readonly account: string | null;
   readonly plan: string | null;
   readonly address: string;
-  /** Milliseconds; `upstream`: until the head of the backend's response, `null`: no request was sent. */
+  /**
+   * Milliseconds; `upstream`: until the head of the backend's response, `null`: no request was
+   * sent.
+   */
   readonly duration: number;
   readonly upstream: number | null;
   /** Absent if the input never became a request. */
@@ -138,8 +178,8 @@ export interface RequestEvent {
 }
 
 /**
- * Plain values, so that a kept trace does not retain the request's connection, headers or body. Holds nothing that a
- * client sent except a well-formed `traceparent`.
+ * Plain values, so that a kept trace does not retain the request's connection, headers or body.
+ * Holds nothing that a client sent except a well-formed `traceparent`.
  */
 export interface RequestTrace {
   /** The path template of the contract: `/pets/{petId}`. */

@@ -12,7 +12,8 @@ export function prefersOpenMetrics(accept: string): boolean {
     const type = range.split(';', 1)[0]!.trim();
     const weight = Number(/;\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)/.exec(range)?.[1] ?? 1);
     if (type === 'application/openmetrics-text') open = Math.max(open, weight);
-    else if (type === 'text/plain' || type === 'text/*' || type === '*/*') usual = Math.max(usual, weight);
+    else if (type === 'text/plain' || type === 'text/*' || type === '*/*')
+      usual = Math.max(usual, weight);
   }
   return open > 0 && open >= usual;
 }
@@ -25,7 +26,10 @@ export interface Exemplar {
 }
 
 type Family = Figures[number];
-type Sample = Family['values'][number] & { readonly metricName?: string; readonly exemplar?: Exemplar | null };
+type Sample = Family['values'][number] & {
+  readonly metricName?: string;
+  readonly exemplar?: Exemplar | null;
+};
 
 /** Not prom-client's, which renames its metrics in place and so breaks the other exposition. */
 export function openMetricsText(figures: Figures): string {
@@ -37,14 +41,21 @@ function familyText(family: Family): string {
   const name = isCounter ? family.name.slice(0, -TOTAL.length) : family.name;
   // OpenMetrics requires the suffix `_total` for counters.
   const type = String(family.type) === 'counter' && !isCounter ? 'unknown' : family.type;
-  const samples = (family.values as readonly Sample[]).map((sample) => sampleText(family.name, sample));
+  const samples = (family.values as readonly Sample[]).map((sample) =>
+    sampleText(family.name, sample),
+  );
   return `# TYPE ${name} ${type}\n# HELP ${name} ${escaped(family.help)}\n${samples.join('')}`;
 }
 
 const TOTAL = '_total';
 
-function sampleText(family: string, { metricName = family, labels, value, exemplar }: Sample): string {
-  const list = Object.entries(labels).map(([name, value]) => `${name}="${escaped(labelOf(name, value))}"`);
+function sampleText(
+  family: string,
+  { metricName = family, labels, value, exemplar }: Sample,
+): string {
+  const list = Object.entries(labels).map(
+    ([name, value]) => `${name}="${escaped(labelOf(name, value))}"`,
+  );
   const text = `${metricName}${list.length === 0 ? '' : `{${list.join(',')}}`} ${numberText(value)}`;
   if (!exemplar) return `${text}\n`;
   const { labelSet, value: seconds, timestamp } = exemplar;
@@ -92,7 +103,10 @@ function keyOf(family: string, { metricName = family, labels }: Sample): string 
   return [metricName, ...pairs.sort()].join('\n');
 }
 
-/** The exposition of several processes. `own` supplies metrics of one process, such as the start time. */
+/**
+ * The exposition of several processes. `own` supplies metrics of one process, such as the start
+ * time.
+ */
 export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
   return aggregate(partsOf(own, others)).metrics();
 }
@@ -103,7 +117,9 @@ export async function totalOpenMetrics(own: Figures, others: readonly Figures[])
 }
 
 function partsOf(own: Figures, others: readonly Figures[]): readonly Figures[] {
-  const ofOne = own.map((metric) => (isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric));
+  const ofOne = own.map((metric) =>
+    isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric,
+  );
   return [ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))];
 }
 

@@ -23,9 +23,9 @@ export interface Gap {
 type Failure = NodeJS.ErrnoException;
 
 /**
- * Writes lines to a descriptor without ever waiting for it, except at the end of the process. Lines that cannot be
- * written wait; beyond `MAX_WAITING` new lines are dropped until half of the waiting lines are written. Then `onGap`
- * reports the dropped lines in their place.
+ * Writes lines to a descriptor without ever waiting for it, except at the end of the process. Lines
+ * that cannot be written wait; beyond `MAX_WAITING` new lines are dropped until half of the waiting
+ * lines are written. Then `onGap` reports the dropped lines in their place.
  */
 export class LogOutput {
   readonly #fd: number;
@@ -66,7 +66,8 @@ export class LogOutput {
       return;
     }
     const last = this.#batches.length - 1;
-    if (last >= 0 && this.#batches[last]!.length + line.length <= this.#batchSize) this.#batches[last] += line;
+    if (last >= 0 && this.#batches[last]!.length + line.length <= this.#batchSize)
+      this.#batches[last] += line;
     else this.#batches.push(line);
     this.#waiting += line.length;
     if (this.#waiting >= this.#batchSize || this.#lastMoment !== null) this.flush();
@@ -151,15 +152,19 @@ function reasonOf({ code, message }: Failure): string {
 }
 
 /**
- * A descriptor of standard output whose writes fail rather than wait. A pipe or terminal is opened again, because other
- * processes may make the shared one wait. If the system does not allow that, the shared one is the only choice: Node
- * makes it not wait when `process.stdout` is used, unless it is a terminal.
+ * A descriptor of standard output whose writes fail rather than wait. A pipe or terminal is opened
+ * again, because other processes may make the shared one wait. If the system does not allow that,
+ * the shared one is the only choice: Node makes it not wait when `process.stdout` is used, unless
+ * it is a terminal.
  */
 export function openStandardOutput(): number {
   const status = fstatSync(1);
   if (status.isFile() || status.isSocket()) return 1;
   try {
-    return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    return openSync(
+      '/proc/self/fd/1',
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    );
   } catch {
     return 1;
   }

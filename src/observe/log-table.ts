@@ -11,12 +11,15 @@ interface Line {
   readonly message?: string | undefined;
 }
 
-/** `null`: no line. Method parameters are bivariant, so the row of one event is assignable to a row of `Event`. */
+/**
+ * `null`: no line. Method parameters are bivariant, so the row of one event is assignable to a row
+ * of `Event`.
+ */
 type Row<E extends Event = Event> = { line(event: E): Line | null }['line'];
 
 /**
- * A row names every field that it writes: a new event does not compile without a row, and a new field, which may be a
- * secret, is not logged by default.
+ * A row names every field that it writes: a new event does not compile without a row, and a new
+ * field, which may be a secret, is not logged by default.
  */
 type Rows = { readonly [T in Event['type']]: Row<EventOf<T>> };
 
@@ -48,7 +51,9 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   const rows: Rows = {
     request: requestLine,
     outage: ({ id, error }) =>
-      error instanceof Outage && LOGGED_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
+      error instanceof Outage && LOGGED_ONCE.has(error.code)
+        ? null
+        : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: thrown }) => error({ id, err: errorFields(thrown) }),
     // The name of the webhook event, which has no line of its own.
     ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }, 'ban.started'),
@@ -58,7 +63,9 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'webhook.delivery': ({ result, endpoint }) =>
       result !== 'dropped'
         ? null
-        : throttled(`webhook.dropped ${endpoint}`, (times) => warn({ endpoint, times }, 'webhook.dropped')),
+        : throttled(`webhook.dropped ${endpoint}`, (times) =>
+            warn({ endpoint, times }, 'webhook.dropped'),
+          ),
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),
@@ -67,17 +74,26 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'reload.failed': ({ reason, problems }) => error({ reason, problems }),
     'configuration.applied': silent,
     'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
-    'contract.fault': ({ id, operation, side, count, faults }) => info({ id, operation, side, count, faults }),
+    'contract.fault': ({ id, operation, side, count, faults }) =>
+      info({ id, operation, side, count, faults }),
     'contract.copy_in_use': ({ url, fetched, reason }) => warn({ url, fetched, reason }),
     'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     'contract.hidden': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, store, error }) =>
-      warn({ id, upstreamName, store, reason: reasonOf(error) }, 'retry: the request is sent again'),
+      warn(
+        { id, upstreamName, store, reason: reasonOf(error) },
+        'retry: the request is sent again',
+      ),
     'retry.refused': silent,
     'upstream.down': ({ upstream: upstreamName, store, reason, error: cause }) =>
-      error({ upstreamName, store, reason, ...(cause !== undefined && { error: reasonOf(cause) }) }),
+      error({
+        upstreamName,
+        store,
+        reason,
+        ...(cause !== undefined && { error: reasonOf(cause) }),
+      }),
     'upstream.up': ({ upstream: upstreamName, store, duration, removed }) =>
       info({ upstreamName, store, duration, removed }),
     'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) =>
@@ -96,7 +112,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'state.connection': silent,
     'state.write_failed': ({ error: cause }) => error({ reason: reasonOf(cause) }),
     'state.write_recovered': () => info({}),
-    'state.unmigrated_keys': ({ folder, keys, unknown, command }) => warn({ folder, keys, unknown, command }),
+    'state.unmigrated_keys': ({ folder, keys, unknown, command }) =>
+      warn({ folder, keys, unknown, command }),
     'state.warning': ({ warning }) => warn({ warning }),
     spans: (event) =>
       event.result !== 'dropped'
@@ -116,7 +133,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     // Port scans are constant; a misconfigured balancer deserves a warning.
     'tls.failed': ({ reason, address }) =>
       throttled(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
-    'proxy.refused': ({ reason, address }) => throttled('proxy.refused', (count) => warn({ reason, address, count })),
+    'proxy.refused': ({ reason, address }) =>
+      throttled('proxy.refused', (count) => warn({ reason, address, count })),
     'tls.warning': ({ warning }) => warn({ warning }),
     'worker.started': ({ worker, pid }) => info({ worker, pid }),
     'worker.ended': ({ unexpected, worker, pid, reason, replacedAfter }) =>
@@ -132,7 +150,20 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
 }
 
 function requestLine(event: EventOf<'request'>): Line {
-  const { id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address } = event;
+  const {
+    id,
+    method,
+    operation,
+    status,
+    complete,
+    code,
+    verdict,
+    nearLimit,
+    keyId,
+    account,
+    plan,
+    address,
+  } = event;
   return info({
     id,
     method,
@@ -160,8 +191,16 @@ function moreIn(trace: RequestTrace | undefined): object | null {
   const { faults, faultCount, traceparent, reason } = trace;
   const store = trace.store === null || trace.store.isSole ? null : trace.store.store;
   if (faults === null && traceparent === null && reason === null && store === null) return null;
-  const traced = traceparent && { traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to), traceparent };
-  return { ...(store && { store }), ...(reason && { reason }), ...(faults && { faults, faultCount }), ...traced };
+  const traced = traceparent && {
+    traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to),
+    traceparent,
+  };
+  return {
+    ...(store && { store }),
+    ...(reason && { reason }),
+    ...(faults && { faults, faultCount }),
+    ...traced,
+  };
 }
 
 function errorFields(thrown: unknown): object {

@@ -18,13 +18,27 @@ interface Destination extends Partial<Pick<LogOutput, 'flush' | 'close' | 'dropp
   readonly isTTY?: boolean;
 }
 
-/** Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not mix. */
+/**
+ * Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not
+ * mix.
+ */
 const BUFFERED = { alone: 16_384, worker: 2_048 };
 
 /** The numbers that tools for JSON logs know. */
-const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
+const LEVELS = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Number.POSITIVE_INFINITY,
+};
 
-/** Lines name keys by id; text that looks like a key is masked. `destination`: by default standard output. */
+/**
+ * Lines name keys by id; text that looks like a key is masked. `destination`: by default standard
+ * output.
+ */
 export function createLog(
   { level, requests, format }: Config['log'],
   { destination, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
@@ -57,7 +71,9 @@ export function createLog(
 
   function standardOutput(): LogOutput {
     const most = worker === undefined ? BUFFERED.alone : BUFFERED.worker;
-    return new LogOutput(openStandardOutput(), most, (gap) => write({ type: 'log.dropped', ...gap }));
+    return new LogOutput(openStandardOutput(), most, (gap) =>
+      write({ type: 'log.dropped', ...gap }),
+    );
   }
 
   return {

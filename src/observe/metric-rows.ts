@@ -11,7 +11,9 @@ export type LabelNames =
 
 type Reads<Name extends string> = Readonly<Record<Name, () => number>>;
 
-/** `bodies`, `bodyBudget`: bytes. `unsaved`: seconds since counters could not be written to disk. */
+/**
+ * `bodies`, `bodyBudget`: bytes. `unsaved`: seconds since counters could not be written to disk.
+ */
 export type RequestGauges = Reads<
   | 'inFlight'
   | 'subjects'
@@ -32,8 +34,13 @@ export type StoreReading = Pick<
 
 export type PrimaryGauges = Reads<'workers'>;
 
-/** `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`, `reloadSuccess`: 1 or 0. */
-export type OperatingGauges = Reads<'exempted' | 'certificateEnd' | 'ready' | 'reloadSuccess' | 'reloadTime'>;
+/**
+ * `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`,
+ * `reloadSuccess`: 1 or 0.
+ */
+export type OperatingGauges = Reads<
+  'exempted' | 'certificateEnd' | 'ready' | 'reloadSuccess' | 'reloadTime'
+>;
 
 /** Lines since the start of the process. */
 export type LogGauges = Reads<'droppedLines'>;
@@ -64,8 +71,8 @@ export interface Row {
 type Kind = 'counter' | 'histogram' | 'info';
 
 /**
- * `info`: a gauge whose labels are its value: only the labels set last exist, with the value 1. `histogram`: values
- * begin with the seconds.
+ * `info`: a gauge whose labels are its value: only the labels set last exist, with the value 1.
+ * `histogram`: values begin with the seconds.
  */
 export interface EventRow<
   T extends EventType = EventType,
@@ -82,9 +89,9 @@ export interface EventRow<
   /** Of an info. */
   readonly initially?: ValuesFor<L>;
   /**
-   * Calls `add` if the event counts: returned values would need a list per request. `names`: a memory of an info
-   * between the events of one process. A method, whose parameters are bivariant, so that rows of different events fit
-   * into one list.
+   * Calls `add` if the event counts: returned values would need a list per request. `names`: a
+   * memory of an info between the events of one process. A method, whose parameters are bivariant,
+   * so that rows of different events fit into one list.
    */
   count(add: (...values: V) => void, event: EventOf<T>, names: Set<string>): void;
 }
@@ -105,7 +112,10 @@ export interface StoreRow extends Row {
 
 export type MetricRow = EventRow | GaugeRow | StoreRow;
 
-/** Checks rows against the types of their events and labels. `First`: values before those of the labels. */
+/**
+ * Checks rows against the types of their events and labels. `First`: values before those of the
+ * labels.
+ */
 const rowsOf =
   <First extends readonly number[] = []>(kind: Kind) =>
   <const T extends EventType, const L extends LabelNames>(
@@ -128,7 +138,13 @@ export const info = rowsOf('info');
 
 const readRowsOf =
   (type: GaugeRow['type']) =>
-  (name: string, reads: GaugeName, help: string): GaugeRow => ({ kind: 'gauge', type, name, reads, help });
+  (name: string, reads: GaugeName, help: string): GaugeRow => ({
+    kind: 'gauge',
+    type,
+    name,
+    reads,
+    help,
+  });
 
 export const gauge = readRowsOf('gauge');
 /** A count that something else keeps. */

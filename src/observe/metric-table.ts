@@ -1,11 +1,23 @@
 import { readVersion } from '../common/version.ts';
-import { counter, everyEvent, gauge, histogram, info, type MetricRow, ofStores, readCounter } from './metric-rows.ts';
+import {
+  counter,
+  everyEvent,
+  gauge,
+  histogram,
+  info,
+  type MetricRow,
+  ofStores,
+  readCounter,
+} from './metric-rows.ts';
 
 /** A nearby Redis answers in less than a millisecond. */
-const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const STATE_SECONDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
+];
 
 /**
- * In the order of the exposition. Label values come from a fixed set (operations, plans, codes), never from a request.
+ * In the order of the exposition. Label values come from a fixed set (operations, plans, codes),
+ * never from a request.
  */
 export const METRICS: readonly MetricRow[] = [
   counter('storegate_requests_total', ['request'], {
@@ -101,7 +113,11 @@ export const METRICS: readonly MetricRow[] = [
     'reloadSuccess',
     '1 if the last start or reload was successful, otherwise 0.',
   ),
-  gauge('storegate_config_last_reload_timestamp_seconds', 'reloadTime', 'Time of the last start or reload.'),
+  gauge(
+    'storegate_config_last_reload_timestamp_seconds',
+    'reloadTime',
+    'Time of the last start or reload.',
+  ),
   info('storegate_config_info', ['configuration.applied'], {
     help: 'Digests of the configuration, equal for equal gateways. Always 1.',
     labelNames: ['settings', 'plans', 'contract'],
@@ -185,7 +201,11 @@ export const METRICS: readonly MetricRow[] = [
   gauge('storegate_upstream_connections_open', 'storeOpen', 'Open connections to all backends.'),
   gauge('storegate_upstream_connections_idle', 'storeIdle', 'Idle connections to all backends.'),
   gauge('storegate_upstream_connections_limit', 'storeMost', 'Most connections to all backends.'),
-  gauge('storegate_upstream_pending_requests', 'storeWaiting', 'Requests waiting for a connection to a backend.'),
+  gauge(
+    'storegate_upstream_pending_requests',
+    'storeWaiting',
+    'Requests waiting for a connection to a backend.',
+  ),
   gauge(
     'storegate_certificate_expiry_timestamp_seconds',
     'certificateEnd',
@@ -212,7 +232,11 @@ export const METRICS: readonly MetricRow[] = [
     count: (set, event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
     onlyWith: 'inFlight',
   }),
-  gauge('storegate_key_cache_age_seconds', 'keyCacheAge', 'Age of the key cache; +Inf: not complete yet.'),
+  gauge(
+    'storegate_key_cache_age_seconds',
+    'keyCacheAge',
+    'Age of the key cache; +Inf: not complete yet.',
+  ),
   info('storegate_build_info', [], {
     help: 'Versions of storegate and Node. Always 1.',
     labelNames: ['version', 'node'],
@@ -239,7 +263,11 @@ export const METRICS: readonly MetricRow[] = [
     onlyWith: 'webhooksWaiting',
   }),
   gauge('storegate_webhooks_pending', 'webhooksWaiting', 'Pending events at all gateways.'),
-  gauge('storegate_webhooks_oldest_pending_seconds', 'webhooksOldest', 'Age of the oldest pending event.'),
+  gauge(
+    'storegate_webhooks_oldest_pending_seconds',
+    'webhooksOldest',
+    'Age of the oldest pending event.',
+  ),
   gauge(
     'storegate_webhooks_failing_seconds',
     'webhooksFailing',

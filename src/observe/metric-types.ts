@@ -1,6 +1,14 @@
 import type { Metric, Registry } from 'prom-client';
 import type { Exemplar } from './exposition.ts';
-import type { EventRow, GaugeRow, LabelNames, LabelValue, Row, StoreReading, StoreRow } from './metric-rows.ts';
+import type {
+  EventRow,
+  GaugeRow,
+  LabelNames,
+  LabelValue,
+  Row,
+  StoreReading,
+  StoreRow,
+} from './metric-rows.ts';
 
 type Labelled = Pick<EventRow, 'name' | 'help' | 'labelNames'>;
 
@@ -27,7 +35,9 @@ function register(
 
 export function counterTally(registry: Registry, row: Labelled) {
   const { find, all } = createLabelTree(row.labelNames, () => ({ count: 0 }));
-  register(registry, row, 'counter', () => all.map(({ labels, cell }) => ({ labels, value: cell.count })));
+  register(registry, row, 'counter', () =>
+    all.map(({ labels, cell }) => ({ labels, value: cell.count })),
+  );
   return (a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
     find(a, b, c).count++;
   };
@@ -54,7 +64,12 @@ export function histogramTally(
       let count = 0;
       const cumulative = [...bounds, '+Inf'].map((le, i) => {
         count += buckets[i]!;
-        return { metricName: `${row.name}_bucket`, labels: { ...labels, le }, value: count, exemplar: examples[i] };
+        return {
+          metricName: `${row.name}_bucket`,
+          labels: { ...labels, le },
+          value: count,
+          exemplar: examples[i],
+        };
       });
       return [
         ...cumulative,
@@ -69,7 +84,11 @@ export function histogramTally(
     cell.buckets[bucket]!++;
     cell.sum += seconds;
     if (trace === null || trace.id === null) return;
-    cell.examples[bucket] = { labelSet: { trace_id: trace.id }, value: seconds, timestamp: Date.now() / 1_000 };
+    cell.examples[bucket] = {
+      labelSet: { trace_id: trace.id },
+      value: seconds,
+      timestamp: Date.now() / 1_000,
+    };
   };
 }
 
@@ -80,10 +99,20 @@ function bucketOf(seconds: number, bounds: readonly number[]): number {
 }
 
 /** Only the labels set last exist, with the value 1. `initially` null: none before they are set. */
-export function infoGauge(registry: Registry, row: Labelled, initially: readonly LabelValue[] | null) {
+export function infoGauge(
+  registry: Registry,
+  row: Labelled,
+  initially: readonly LabelValue[] | null,
+) {
   let now = initially;
   // Of several processes: the union of their labels.
-  register(registry, row, 'gauge', () => (now === null ? [] : [{ labels: labelsOf(row, now), value: 1 }]), 'max');
+  register(
+    registry,
+    row,
+    'gauge',
+    () => (now === null ? [] : [{ labels: labelsOf(row, now), value: 1 }]),
+    'max',
+  );
   return (...values: readonly LabelValue[]): void => {
     now = values;
   };
@@ -93,17 +122,24 @@ export function readGauge(registry: Registry, row: GaugeRow, read: () => number)
   register(registry, row, row.type, () => [{ labels: {}, value: read() }]);
 }
 
-export function readStores(registry: Registry, row: StoreRow, stores: () => readonly StoreReading[]): void {
+export function readStores(
+  registry: Registry,
+  row: StoreRow,
+  stores: () => readonly StoreReading[],
+): void {
   const read = () =>
-    stores().map((one) => ({ labels: { upstream: one.upstream, store: one.store }, value: row.read(one) }));
+    stores().map((one) => ({
+      labels: { upstream: one.upstream, store: one.store },
+      value: row.read(one),
+    }));
   register(registry, row, row.type, read, row.aggregator);
 }
 
 type Branch = Map<LabelValue | undefined, unknown>;
 
 /**
- * A tree of maps, so that counting a request allocates and hashes no label object or list. `find` takes values in the
- * order of the label names, and creates the cell on first use.
+ * A tree of maps, so that counting a request allocates and hashes no label object or list. `find`
+ * takes values in the order of the label names, and creates the cell on first use.
  */
 function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
   const root: Branch = new Map();
@@ -141,6 +177,9 @@ function below(above: Branch, key: LabelValue | undefined): Branch {
   return branch;
 }
 
-function labelsOf({ labelNames }: Pick<Labelled, 'labelNames'>, values: readonly (LabelValue | undefined)[]): Labels {
+function labelsOf(
+  { labelNames }: Pick<Labelled, 'labelNames'>,
+  values: readonly (LabelValue | undefined)[],
+): Labels {
   return Object.fromEntries(labelNames.map((name, i) => [name, values[i]!]));
 }

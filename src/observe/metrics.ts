@@ -3,7 +3,14 @@ import type { Event, Observe } from './events.ts';
 import { type Figures, openMetricsText } from './exposition.ts';
 import type { EventRow, GaugeName, Gauges, LabelValue, StoreReading } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
-import { type CurrentTrace, counterTally, histogramTally, infoGauge, readGauge, readStores } from './metric-types.ts';
+import {
+  type CurrentTrace,
+  counterTally,
+  histogramTally,
+  infoGauge,
+  readGauge,
+  readStores,
+} from './metric-types.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -24,12 +31,18 @@ interface Count {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Gauges with the suffix of counters, which linters report. Each is the sum of another gauge. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 /** Milliseconds. The default of 10 ms is most of the CPU of an idle gateway. */
 const LOOK_EVERY = 1_000;
 /** Node's monitor reports these as the interval, not as the delay. */
-const DELAYS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map((name) => `nodejs_eventloop_lag_${name}_seconds`);
+const DELAYS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map(
+  (name) => `nodejs_eventloop_lag_${name}_seconds`,
+);
 
 function takeInterval(gauge: Gauge): void {
   const set = gauge.set.bind(gauge);
@@ -99,7 +112,10 @@ function prepare(registry: Registry, row: EventRow, trace: CurrentTrace | null):
     case 'counter':
       return { add: counterTally(registry, row), count: row.count };
     case 'histogram':
-      return { add: histogramTally(registry, row, row.buckets ?? SECONDS, trace) as Count['add'], count: row.count };
+      return {
+        add: histogramTally(registry, row, row.buckets ?? SECONDS, trace) as Count['add'],
+        count: row.count,
+      };
     case 'info': {
       const names = new Set<string>();
       const count: Count['count'] = (set, event) => row.count(set, event, names);

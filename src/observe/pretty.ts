@@ -20,18 +20,28 @@ interface Line {
 
 export function prettyLine(json: string, colour: boolean): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line;
-  const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
+  const paint = (style: Style, text: string) =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
   const [name, style] = LEVELS.get(level)!;
   const message = Object.entries(fields).filter(([, value]) => value !== null);
-  const shown = message.map(([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`);
-  const head = [paint('dim', timeOfDay(time)), paint(style, name.padEnd(5)), paint('bold', printable(msg)), ...shown];
+  const shown = message.map(
+    ([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`,
+  );
+  const head = [
+    paint('dim', timeOfDay(time)),
+    paint(style, name.padEnd(5)),
+    paint('bold', printable(msg)),
+    ...shown,
+  ];
   return `${[head.join(' '), ...stackOf(err)].join('\n')}\n`;
 }
 
 /** The local time zone. */
 function timeOfDay(time: string): string {
   const date = new Date(time);
-  return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE).toISOString().slice('yyyy-mm-ddT'.length, -1);
+  return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE)
+    .toISOString()
+    .slice('yyyy-mm-ddT'.length, -1);
 }
 
 /** Text from clients must not control the terminal. */
@@ -41,5 +51,7 @@ function printableValue(value: unknown): string {
 }
 
 function stackOf(error: Line['err']): string[] {
-  return error?.stack === undefined ? [] : error.stack.split('\n').map((line) => `    ${printable(line.trim())}`);
+  return error?.stack === undefined
+    ? []
+    : error.stack.split('\n').map((line) => `    ${printable(line.trim())}`);
 }

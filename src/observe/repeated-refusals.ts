@@ -24,8 +24,8 @@ interface Source {
 export type WriteLine = (event: RequestEvent, count?: number) => void;
 
 /**
- * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a second with a count. A
- * flood of refusals would otherwise fill the disk.
+ * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a
+ * second with a count. A flood of refusals would otherwise fill the disk.
  */
 export class RepeatedRefusals {
   readonly #write: WriteLine;

@@ -1,6 +1,7 @@
 /**
- * Lets through the first event of a kind and then one per `span`. Returns the number of events since the last one, this
- * one included, or `null` to suppress it. Kinds must be a fixed set, which bounds the memory.
+ * Lets through the first event of a kind and then one per `span`. Returns the number of events
+ * since the last one, this one included, or `null` to suppress it. Kinds must be a fixed set, which
+ * bounds the memory.
  *
  * @param span milliseconds
  * @param now milliseconds of a monotonic clock

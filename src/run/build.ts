@@ -76,7 +76,9 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     }),
     addresses: createAddresses(config.addresses),
     authenticate,
-    usage: config.usage.enabled ? createUsage({ ...longLived, answer, operations: contract.operations }) : null,
+    usage: config.usage.enabled
+      ? createUsage({ ...longLived, answer, operations: contract.operations })
+      : null,
     admit: createAdmission(config, longLived),
     contract: createContract({
       largeChecks,
@@ -103,7 +105,11 @@ function requestFieldsOf({ keys }: Config, { tracing, via }: LongLived): Request
   return tracing === null ? untraced : tracedFields(untraced);
 }
 
-function routesOf({ config, contract }: ActiveConfig<Config>, longLived: LongLived, returned: ReturnedNames): Routes {
+function routesOf(
+  { config, contract }: ActiveConfig<Config>,
+  longLived: LongLived,
+  returned: ReturnedNames,
+): Routes {
   const { upstreams, observe } = longLived;
   const { mounts, http, upstream: timeouts } = config;
   const urls = backendUrls(config);
@@ -118,19 +124,32 @@ function routesOf({ config, contract }: ActiveConfig<Config>, longLived: LongLiv
 
 function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
   if (!takesTunnels) return () => false;
-  return ({ call, head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && call.minor > 0;
+  return ({ call, head: { upgrade, upgrades } }) =>
+    upgrades && upgrade === 'websocket' && call.minor > 0;
 }
 
-function createAdmission({ plans, cors }: Config, { state, bans, flights, observe }: LongLived): Admit {
+function createAdmission(
+  { plans, cors }: Config,
+  { state, bans, flights, observe }: LongLived,
+): Admit {
   const judge = createJudge({ bans, observe });
-  const admit = createInFlight({ plans, flights, state, judge, admit: createAdmit({ state, judge }) });
+  const admit = createInFlight({
+    plans,
+    flights,
+    state,
+    judge,
+    admit: createAdmit({ state, judge }),
+  });
   return isOfBackend(cors) ? admitPreflights(admit) : admit;
 }
 
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { carriers: chosen, hide, identity } = config.keys;
-  const own = [...(tracing === null ? [] : TRACE_FIELDS), ...Object.values(identity).filter((name) => name !== null)];
+  const own = [
+    ...(tracing === null ? [] : TRACE_FIELDS),
+    ...Object.values(identity).filter((name) => name !== null),
+  ];
   const usagePath = config.usage.enabled ? USAGE_PATH : null;
   const readingOf = (carriers: Carriers, anonymous: Anonymous | null): Reading => ({
     names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
@@ -151,7 +170,11 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
   return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
 }
 
-function createRouting({ cors }: Config, routes: Routes, { uses, observe }: LongLived): Parts['route'] {
+function createRouting(
+  { cors }: Config,
+  routes: Routes,
+  { uses, observe }: LongLived,
+): Parts['route'] {
   function note({ id, client, operation }: Exchange): void {
     if (isAnonymous(client!)) return;
     const { keyId, plan, retiresAt } = client!;
@@ -164,7 +187,9 @@ function createRouting({ cors }: Config, routes: Routes, { uses, observe }: Long
 
   return (exchange: Exchange, { path }: Target): RouteMatch => {
     const { call, head } = exchange;
-    const match = passes(exchange) ? routes.findPreflight(head.preflightMethod!, path) : routes.find(call.method, path);
+    const match = passes(exchange)
+      ? routes.findPreflight(head.preflightMethod!, path)
+      : routes.find(call.method, path);
     if (match.kind === 'route') {
       exchange.operation = match.route.operation;
       exchange.route = match.route.name;

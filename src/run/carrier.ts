@@ -61,7 +61,12 @@ export async function openCarrier(parts: CarrierParts) {
     reportsFirstUses,
   });
   const status = () => processStatus(worker, serving, health);
-  const sources: ProcessSources = { id: randomUUID(), began: performance.now(), status, ...listeners };
+  const sources: ProcessSources = {
+    id: randomUUID(),
+    began: performance.now(),
+    status,
+    ...listeners,
+  };
   return {
     observe,
     storage,
@@ -116,9 +121,13 @@ export async function openListeners(
 
 /** The parts may be created later. */
 function requestGauges(
-  parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'upstreams'>; readonly storage: Storage },
+  parts: () => {
+    readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'upstreams'>;
+    readonly storage: Storage;
+  },
 ): RequestGauges {
-  const store = (name: keyof StoreConnections) => () => sumOfConnections(parts().serving.upstreams.status)[name];
+  const store = (name: keyof StoreConnections) => () =>
+    sumOfConnections(parts().serving.upstreams.status)[name];
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,

@@ -23,13 +23,23 @@ export interface Carriers {
   readonly observe: Observe;
   readonly storage: Pick<
     Storage,
-    'keys' | 'auditLog' | 'banLog' | 'tokens' | 'kind' | 'join' | 'outbox' | 'lastKnown' | 'announce'
+    | 'keys'
+    | 'auditLog'
+    | 'banLog'
+    | 'tokens'
+    | 'kind'
+    | 'join'
+    | 'outbox'
+    | 'lastKnown'
+    | 'announce'
   > & { readonly state: State };
   readonly uses: AdminContext['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   /** 0: this process. */
   readonly workers: number;
-  readonly readiness: Pick<ProcessReadiness, 'down'> & { readonly readiness: Exclude<Readiness, 'stopping'> };
+  readonly readiness: Pick<ProcessReadiness, 'down'> & {
+    readonly readiness: Exclude<Readiness, 'stopping'>;
+  };
   listen(fd?: number): Promise<string>;
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
   prepare(contract: Contract): Promise<void>;
@@ -42,6 +52,11 @@ export interface Carriers {
   close(): Promise<void>;
 }
 
-export function copyGauges({ redis }: Config, storage: () => Pick<Storage, 'keyCacheAge'>): Partial<KeyCacheGauges> {
-  return redis?.keyCache.enabled ? { keyCacheAge: () => (storage().keyCacheAge?.() ?? 0) / 1_000 } : {};
+export function copyGauges(
+  { redis }: Config,
+  storage: () => Pick<Storage, 'keyCacheAge'>,
+): Partial<KeyCacheGauges> {
+  return redis?.keyCache.enabled
+    ? { keyCacheAge: () => (storage().keyCacheAge?.() ?? 0) / 1_000 }
+    : {};
 }

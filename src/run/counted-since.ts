@@ -20,16 +20,21 @@ export class CountedSince {
     for (const { name, count, windows } of plans.values()) {
       const before = this.#plans.get(name);
       for (const window of windows ?? []) {
-        const isKnown = before?.count === count && before.windows?.some((one) => isSameCounter(one, window));
+        const isKnown =
+          before?.count === count && before.windows?.some((one) => isSameCounter(one, window));
         if (!isKnown) this.#begun.set(nameOf(name, window), now);
       }
     }
     this.#plans = plans;
   }
 
-  /** Unix milliseconds; 0: since this gateway started. An unknown window counts from now at best. */
+  /**
+   * Unix milliseconds; 0: since this gateway started. An unknown window counts from now at best.
+   */
   of(plan: string, window: Counter): number {
-    const has = this.#plans.get(plan)?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);
+    const has = this.#plans
+      .get(plan)
+      ?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);
     if (!has) return this.#clock();
     const name = nameOf(plan, window);
     const begun = notFuture(this.#begun.get(name) ?? 0, this.#clock());

@@ -11,9 +11,9 @@ const GROWTH = 64 * 1024 ** 2;
 const LEAST_PERCENT = 40;
 
 /**
- * Disables V8's allocation-site pretenuring: in a burst, V8 allocates parts of every request among old objects, which
- * keep the rest alive. And lets old objects grow less between collections than V8 would, which is fourfold. Call before
- * the first request.
+ * Disables V8's allocation-site pretenuring: in a burst, V8 allocates parts of every request among
+ * old objects, which keep the rest alive. And lets old objects grow less between collections than
+ * V8 would, which is fourfold. Call before the first request.
  */
 export function tuneEngine(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -38,8 +38,8 @@ function watchCollection(): void {
 }
 
 /**
- * Keeps V8 from compiling optimized code, which most of a start ends too early to use (bench/start.ts). Call `optimize`
- * before work that grows with the stored data.
+ * Keeps V8 from compiling optimized code, which most of a start ends too early to use
+ * (bench/start.ts). Call `optimize` before work that grows with the stored data.
  */
 export function postponeOptimizing(): void {
   setFlagsFromString('--max-optimized-bytecode-size=0');

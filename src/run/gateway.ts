@@ -48,14 +48,21 @@ export interface Overrides {
 
 const VERSION = readVersion();
 
-/** Throws, with everything closed again, if the contract or the state is invalid. Nothing listens before `start`. */
-export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
+/**
+ * Throws, with everything closed again, if the contract or the state is invalid. Nothing listens
+ * before `start`.
+ */
+export async function createGateway(
+  config: ServedConfig,
+  overrides: Overrides = {},
+): Promise<Gateway> {
   const { clock = Date.now, load, sockets = {}, contracts = new ContractLoader() } = overrides;
   const { fetched, ...initial } = await firstSettings(config, contracts);
   optimize();
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
-  const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness.readiness);
+  const readiness = () =>
+    phase.stopping.signal.aborted ? 'stopping' : carriers.readiness.readiness;
   const webhooks = new GatewayWebhooks(config);
   const history = new History();
   let stored: StoredHistory | null = null;
@@ -68,11 +75,17 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     others: webhooks.listeners,
     onDetection: webhooks.hear,
     minute: (minute) => stored?.mark(history.add(minute)),
-    gauges: { ...operatingGauges(() => operating.reloader, readiness, phase.startedAt), ...webhooks.gauges },
+    gauges: {
+      ...operatingGauges(() => operating.reloader, readiness, phase.startedAt),
+      ...webhooks.gauges,
+    },
   });
   const { observe, storage } = carriers;
   stored = storeHistory(config.data, history, (error) =>
-    observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
+    observe({
+      type: 'state.warning',
+      warning: `the history: ${error instanceof Error ? error.message : error}`,
+    }),
   );
   const gateway = gatewayName();
   const about = { readiness, state: storage.kind, workers: carriers.workers };
@@ -94,14 +107,18 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const peers = storage.join(
     {
       name: gateway,
-      answer: (name, argument) => (isQuery(name) ? answerOf(name, argument, sources, carriers.ask) : null),
+      answer: (name, argument) =>
+        isQuery(name) ? answerOf(name, argument, sources, carriers.ask) : null,
     },
     (error) => observe({ type: 'bug', id: 'peers', error }),
   );
   const ownToken = storage.announce ? makeToken() : null;
   const parts = { config, sockets, contracts, carriers, stored, webhooks, peers, log, ownToken };
   try {
-    await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
+    await webhooks.open(
+      { config, gateway, records: storage, outbox: storage.outbox, clock },
+      observe,
+    );
     const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
       initial,
@@ -122,7 +139,10 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   return running({ ...parts, operating }, phase);
 }
 
-async function firstSettings(config: ServedConfig, contracts: ContractLoader): Promise<ActiveConfig<ServedConfig>> {
+async function firstSettings(
+  config: ServedConfig,
+  contracts: ContractLoader,
+): Promise<ActiveConfig<ServedConfig>> {
   const certificates = readCertificates(config);
   const settings = { config, certificates, ...(await contracts.loadFirst(config)) };
   refuseUnknownUpstreams(settings.contract, config);
@@ -130,7 +150,8 @@ async function firstSettings(config: ServedConfig, contracts: ContractLoader): P
 }
 
 async function openCarriers(parts: CarriersParts): Promise<Carriers> {
-  if (parts.settings.config.workers === 1) return await (await import('./single-process.ts')).openSingleProcess(parts);
+  if (parts.settings.config.workers === 1)
+    return await (await import('./single-process.ts')).openSingleProcess(parts);
   return await (await import('./workers/carriers.ts')).openWorkers(parts);
 }
 
@@ -199,12 +220,17 @@ async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started
   const url = await carriers.listen(sockets.public);
   if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
   observe({ type: 'started', url, adminUrl, state: storage.kind });
-  const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, { observe, stopped: stopping.signal });
+  const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
+    observe,
+    stopped: stopping.signal,
+  });
   return { url, adminUrl, unmigratedKeys };
 }
 
 /** In this order no request, event, minute or webhook event is lost. */
-async function letGo(parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null }): Promise<void> {
+async function letGo(
+  parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null },
+): Promise<void> {
   const { operating, peers, carriers, stored, webhooks, log } = parts;
   await operating?.close();
   await peers.close();

@@ -41,7 +41,9 @@ export function openLongLived(parts: ServingParts) {
   const uses = new LastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
-    onFirstUse: parts.reportsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+    onFirstUse: parts.reportsFirstUses
+      ? (keyId, at) => observe({ type: 'key.first_used', keyId, at })
+      : null,
   });
   const bans = new BanRecorder({
     log: storage.banLog,

@@ -13,7 +13,13 @@ import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { CountedSince } from './counted-since.ts';
-import { type ActiveConfig, createReloader, FILE_CHANGED, type Reloader, ReloadRefused } from './reload.ts';
+import {
+  type ActiveConfig,
+  createReloader,
+  FILE_CHANGED,
+  type Reloader,
+  ReloadRefused,
+} from './reload.ts';
 import { digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
 
@@ -67,7 +73,8 @@ export function createOperating(parts: OperatingParts) {
     peers: () => peers,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
-    reload: (reason, around) => reloader.reload(reason, around).catch(refusing('Nothing was changed')),
+    reload: (reason, around) =>
+      reloader.reload(reason, around).catch(refusing('Nothing was changed')),
     compare: () => reloader.compare().catch(refusing('A reload would be refused')),
     scoped: () => reloader.current.contract.windows,
   };
@@ -91,7 +98,11 @@ export function createOperating(parts: OperatingParts) {
     windowsSince,
     /** Rejects with ListenError. */
     listen: async (fd?: number) =>
-      urlOf(config.admin.host, await admin.listen(fd), reloader.current.certificates.admin !== null),
+      urlOf(
+        config.admin.host,
+        await admin.listen(fd),
+        reloader.current.certificates.admin !== null,
+      ),
     async close(): Promise<void> {
       watch?.close();
       await admin.close();
@@ -108,10 +119,15 @@ function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: (
     const { url, at, reason } = settings.copy;
     observe({ type: 'contract.copy_in_use', url, fetched: new Date(at).toISOString(), reason });
   }
-  for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
+  for (const warning of warningsOf(settings.certificates, clock()))
+    observe({ type: 'tls.warning', warning });
 }
 
-function filesOf({ config, contract, certificates }: ActiveConfig<ServedConfig>): readonly string[] {
+function filesOf({
+  config,
+  contract,
+  certificates,
+}: ActiveConfig<ServedConfig>): readonly string[] {
   const { gateway, plans, addresses } = config.files;
   return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
 }
@@ -134,7 +150,9 @@ function refusing(words: string): (error: unknown) => never {
       message,
       rule: 'unfit' as const,
     }));
-    throw new AdminError('configuration_unfit', `${words}: ${error.problems.join('; ')}`, { details });
+    throw new AdminError('configuration_unfit', `${words}: ${error.problems.join('; ')}`, {
+      details,
+    });
   };
 }
 

@@ -43,7 +43,14 @@ export function readinessOf(
   // During an outage the settings decide.
   const isStateReady = storage.ready() && (isStateDown || knowsKeys);
   return {
-    readiness: !isStateReady ? 'state_away' : down.some(({ matters }) => matters) ? 'stores_away' : 'ready',
-    down: [...(isStateDown || !knowsKeys ? ['state'] : []), ...down.map(({ upstream }) => `upstream ${upstream}`)],
+    readiness: !isStateReady
+      ? 'state_away'
+      : down.some(({ matters }) => matters)
+        ? 'stores_away'
+        : 'ready',
+    down: [
+      ...(isStateDown || !knowsKeys ? ['state'] : []),
+      ...down.map(({ upstream }) => `upstream ${upstream}`),
+    ],
   };
 }

@@ -87,7 +87,8 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
     // The failure is over.
-    if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0) return reloaded;
+    if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0)
+      return reloaded;
     if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
       orRefuse(reason, async () => {
@@ -107,7 +108,8 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
   async function read(fetches: boolean) {
     const loaded = load();
     const mayDiffer = fetches && isRemote(loaded.contract.file);
-    const sameContract = !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
+    const sameContract =
+      !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
     const config = inForce(current.config, loaded);
     const certificates = readCertificates(config);
     const read = sameContract ? current : await contracts.load(loaded);
@@ -119,7 +121,8 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     const changed = different.filter((name) => !keepsValue(name, loaded));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
-    if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
+    if (JSON.stringify(certificates) !== JSON.stringify(current.certificates))
+      changed.push('certificates');
     const next: ActiveConfig<C> = Object.freeze({ ...loadedIn(read), config, certificates });
     const needRestart = different.filter((name) => keepsValue(name, loaded));
     const reloaded = { changed, needRestart, copy: copyIn(next) };
@@ -152,15 +155,22 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
 export type Reloader<C extends Config> = ReturnType<typeof createReloader<C>>;
 
 function reportExempted({ exempted }: Contract, observe: Observe): void {
-  if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
+  if (exempted.length > 0)
+    observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
 
-const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] => hiddenOperations(config, contract);
+const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] =>
+  hiddenOperations(config, contract);
 
 /** Reports the hidden operations unless they are those of `known`. */
-function reportHidden(settings: ActiveConfig<Config>, known: readonly string[], observe: Observe): void {
+function reportHidden(
+  settings: ActiveConfig<Config>,
+  known: readonly string[],
+  observe: Observe,
+): void {
   const operations = hiddenIn(settings);
-  if (operations.join() !== known.join() && operations.length > 0) observe({ type: 'contract.hidden', operations });
+  if (operations.join() !== known.join() && operations.length > 0)
+    observe({ type: 'contract.hidden', operations });
 }
 
 function sameReading(one: Config, other: Config): boolean {
@@ -172,7 +182,10 @@ function sameReading(one: Config, other: Config): boolean {
 }
 
 /** Throws ContractError for every unknown name. */
-export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operations'>, config: Config): void {
+export function refuseUnknownUpstreams(
+  { operations }: Pick<Contract, 'operations'>,
+  config: Config,
+): void {
   const known = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
   const problems = operations.flatMap(({ id, method, path, upstream }) => {
     if (upstream === null || known.includes(upstream)) return [];
@@ -185,7 +198,11 @@ export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operation
 }
 
 /** Requests of its keys would be refused. */
-async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
+async function refuseLostPlans(
+  { plans: before }: Plans,
+  { plans }: Plans,
+  keys: KeyStore,
+): Promise<void> {
   const lost = [...before.keys()].filter((plan) => !plans.has(plan));
   if (lost.length === 0) return;
   const used: string[] = [];
@@ -198,18 +215,29 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 }
 
 async function hasKeyInUse(keys: KeyStore, plan: string): Promise<boolean> {
-  for await (const batch of keys.read({ plan })) if (batch.some(({ revokedAt }) => revokedAt === null)) return true;
+  for await (const batch of keys.read({ plan }))
+    if (batch.some(({ revokedAt }) => revokedAt === null)) return true;
   return false;
 }
 
-const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });
+const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({
+  contract,
+  prepared,
+  ...(copy && { copy }),
+});
 
 /** `null`: the contract in force is that of its file or URL. */
 export function copyIn({ copy }: Pick<Loaded, 'copy'>): Reloaded['copy'] {
   return copy ? { at: copy.at, reason: copy.reason } : null;
 }
 
-export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {
+export function plansText({
+  plans,
+  publicPlan,
+  escalation,
+  accounts,
+  concurrencies = new Map(),
+}: Plans): string {
   return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);
 }
 
@@ -220,6 +248,7 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ContractError) return formatContractProblems(error.problems);
   if (error instanceof ReloadRefused) return error.problems;
   if (error instanceof LoadingEnded) return ['the gateway is stopping'];
-  if (error instanceof Outage) return ['the state is down, so the plans of keys are unknown: try again later'];
+  if (error instanceof Outage)
+    return ['the state is down, so the plans of keys are unknown: try again later'];
   return BUG;
 }

@@ -45,7 +45,9 @@ export function createServing(parts: ServingParts) {
     compiling.abort();
     compiling = new AbortController();
     const signal = AbortSignal.any([closing.signal, compiling.signal]);
-    contract.prepare(signal).catch((error: unknown) => observe({ type: 'bug', id: 'contract', error }));
+    contract
+      .prepare(signal)
+      .catch((error: unknown) => observe({ type: 'bug', id: 'contract', error }));
   }
 
   return {
@@ -59,7 +61,11 @@ export function createServing(parts: ServingParts) {
     /** Called again, it keeps the port. Rejects with ListenError. */
     async listen(options?: ListenOptions): Promise<string> {
       await keyring.opened;
-      const url = urlOf(config.listen.host, await listener.listen(options), inForce.certificates.listen !== null);
+      const url = urlOf(
+        config.listen.host,
+        await listener.listen(options),
+        inForce.certificates.listen !== null,
+      );
       compileRest(inForce.contract);
       return url;
     },
@@ -84,6 +90,9 @@ export function createServing(parts: ServingParts) {
 
 export type Serving = ReturnType<typeof createServing>;
 
-function connectionLimits({ http: door, listen }: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
+function connectionLimits({
+  http: door,
+  listen,
+}: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
   return { ...door, balancers: listen.proxyProtocol.trustedProxies };
 }

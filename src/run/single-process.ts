@@ -32,14 +32,21 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
       return carrier.readiness;
     },
     listen: (fd) => serving.listen({ fd }),
-    ask: async (question, argument) => ({ parts: [carrier.answer(question, argument)], missing: 0 }),
+    ask: async (question, argument) => ({
+      parts: [carrier.answer(question, argument)],
+      missing: 0,
+    }),
     prepare: serving.prepare,
     inFlight: () => serving.inFlight,
     drain: () => serving.drain(),
   };
 }
 
-async function openStorage({ redis, data, audit }: Config, clock: () => number, observe: Observe): Promise<Storage> {
+async function openStorage(
+  { redis, data, audit }: Config,
+  clock: () => number,
+  observe: Observe,
+): Promise<Storage> {
   if (redis === null) {
     const { openEmbedded } = await import('../state/embedded/open.ts');
     return openEmbedded(data, { clock, audit, observe });

@@ -12,13 +12,28 @@ import type { Serving } from './serving.ts';
 const OF_ONE_MACHINE =
   /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
-export function processStatus(worker: number | null, serving: Serving, { ofState }: ProcessHealth): ProcessStatus {
+export function processStatus(
+  worker: number | null,
+  serving: Serving,
+  { ofState }: ProcessHealth,
+): ProcessStatus {
   const { inFlight, upstreams } = serving;
   const connections = { store: sumOfConnections(upstreams.status), stores: upstreams.status };
-  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, ...connections };
+  return {
+    worker,
+    pid: process.pid,
+    inFlight,
+    memory: process.memoryUsage.rss(),
+    ...ofState,
+    ...connections,
+  };
 }
 
-export function configurationStatus({ current, waiting, last }: Reloader<ServedConfig>): ConfigurationStatus {
+export function configurationStatus({
+  current,
+  waiting,
+  last,
+}: Reloader<ServedConfig>): ConfigurationStatus {
   return {
     ...digestsOf(current),
     copy: copyIn(current),
@@ -33,6 +48,7 @@ export function digestsOf({ config, contract }: ActiveConfig<Config>) {
   return {
     settings: shortDigest(JSON.stringify(settings.map(({ name, value }) => [name, value]))),
     plans: shortDigest(plansText(config.plans)),
-    contract: config.contract.file === NO_CONTRACT ? NO_CONTRACT : shortDigest(contract.fingerprint),
+    contract:
+      config.contract.file === NO_CONTRACT ? NO_CONTRACT : shortDigest(contract.fingerprint),
   };
 }

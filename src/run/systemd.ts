@@ -19,7 +19,9 @@ const NAMES: readonly string[] = ['public', 'admin'] satisfies (keyof InheritedS
 const LONGEST_PATH = 107;
 const LONGEST_INTERVAL = 2 ** 31 - 1;
 
-/** Also removes the variables from `env`, because child processes inherit it. Throws SystemdError. */
+/**
+ * Also removes the variables from `env`, because child processes inherit it. Throws SystemdError.
+ */
 export function openSystemd(env: Environment, warn: (sentence: string) => void) {
   const take = (name: string) => {
     const value = env[name];
@@ -29,22 +31,35 @@ export function openSystemd(env: Environment, warn: (sentence: string) => void) 
   const [fds, pid, names] = ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES'].map(take);
   const [socket, usec, watchdogPid] = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'].map(take);
   // sd_listen_fds(3): the variables of another process are not for this one.
-  const sockets = fds !== undefined && pid === `${process.pid}` ? inheritedSockets(fds, names ?? '') : {};
+  const sockets =
+    fds !== undefined && pid === `${process.pid}` ? inheritedSockets(fds, names ?? '') : {};
   if (socket === undefined) return { sockets, ...notifier(null, null, warn) };
   if (!/^[/@]/.test(socket) || Buffer.byteLength(socket) > LONGEST_PATH)
     throw new SystemdError('NOTIFY_SOCKET is not a valid path of a socket.');
   const isWatched = usec !== undefined && (watchdogPid ?? `${process.pid}`) === `${process.pid}`;
-  return { sockets, ...notifier({ PATH: env.PATH, NOTIFY_SOCKET: socket }, isWatched ? intervalOf(usec) : null, warn) };
+  return {
+    sockets,
+    ...notifier(
+      { PATH: env.PATH, NOTIFY_SOCKET: socket },
+      isWatched ? intervalOf(usec) : null,
+      warn,
+    ),
+  };
 }
 
 function inheritedSockets(fds: string, names: string): InheritedSockets {
   const all = names.split(':');
-  if (fds !== `${all.length}` || new Set(all).size < all.length || !all.every((name) => NAMES.includes(name)))
+  if (
+    fds !== `${all.length}` ||
+    new Set(all).size < all.length ||
+    !all.every((name) => NAMES.includes(name))
+  )
     throw new SystemdError(
       'LISTEN_FDNAMES must name each socket of LISTEN_FDS once: public or admin. Set FileDescriptorName= of the unit.',
     );
   all.forEach((name, i) => {
-    if (!isSocket(FIRST_FD + i)) throw new SystemdError(`LISTEN_FDS: the file descriptor of ${name} is not a socket.`);
+    if (!isSocket(FIRST_FD + i))
+      throw new SystemdError(`LISTEN_FDS: the file descriptor of ${name} is not a socket.`);
   });
   return Object.fromEntries(all.map((name, i) => [name, FIRST_FD + i]));
 }
@@ -60,14 +75,19 @@ function isSocket(fd: number): boolean {
 
 /** Half of the time after which systemd ends the service, in milliseconds. */
 function intervalOf(usec: string): number {
-  if (!/^[1-9]\d{0,15}$/.test(usec)) throw new SystemdError('WATCHDOG_USEC is not a valid number of microseconds.');
+  if (!/^[1-9]\d{0,15}$/.test(usec))
+    throw new SystemdError('WATCHDOG_USEC is not a valid number of microseconds.');
   return Math.min(Math.max(Number(usec) / 2_000, 1), LONGEST_INTERVAL);
 }
 
 export type Systemd = ReturnType<typeof openSystemd>;
 
 /** `env`: of the sender; `null`: systemd expects no messages. `interval` in milliseconds. */
-function notifier(env: Environment | null, interval: number | null, warn: (sentence: string) => void) {
+function notifier(
+  env: Environment | null,
+  interval: number | null,
+  warn: (sentence: string) => void,
+) {
   let sender: ReturnType<typeof startSender> | undefined;
   let isReady = false;
   let pings: NodeJS.Timeout | undefined;
@@ -105,9 +125,10 @@ function notifier(env: Environment | null, interval: number | null, warn: (sente
 }
 
 /**
- * Node.js has no datagram sockets of AF_UNIX: a process of systemd-notify sends each message. One shell starts them in
- * order, because each fork of the gateway would stall its event loop, longer the more memory it has. The shell holds no
- * inherited socket, ignores signals for the whole service, and ends with its input.
+ * Node.js has no datagram sockets of AF_UNIX: a process of systemd-notify sends each message. One
+ * shell starts them in order, because each fork of the gateway would stall its event loop, longer
+ * the more memory it has. The shell holds no inherited socket, ignores signals for the whole
+ * service, and ends with its input.
  */
 const SENDER = `trap '' HUP INT TERM; exec 3>&- 4>&-; set -f; IFS='\t'
 while read -r line; do timeout 10 systemd-notify $line; done`;
@@ -121,7 +142,9 @@ function startSender(env: Environment, warn: (sentence: string) => void) {
       resolve();
     };
     shell.once('error', ({ message }) => end(message));
-    shell.once('exit', (code, signal) => end(`their process ended with ${signal ?? `code ${code}`}`));
+    shell.once('exit', (code, signal) =>
+      end(`their process ended with ${signal ?? `code ${code}`}`),
+    );
   });
   // The end of the process has been reported.
   shell.stdin.on('error', () => {});

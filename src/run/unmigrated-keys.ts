@@ -53,7 +53,11 @@ export async function reportUnmigratedKeys(
   try {
     const unmigratedKeys = await findUnmigratedKeys(config, keys);
     if (unmigratedKeys)
-      observe({ type: 'state.unmigrated_keys', ...unmigratedKeys, command: commandFor(unmigratedKeys) });
+      observe({
+        type: 'state.unmigrated_keys',
+        ...unmigratedKeys,
+        command: commandFor(unmigratedKeys),
+      });
     return unmigratedKeys;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;

@@ -32,14 +32,22 @@ export class GatewayWebhooks {
   constructor({ webhooks }: Pick<Config, 'webhooks'>) {
     this.#isOn = hasReceivers(webhooks);
     this.listeners = this.#isOn ? [(event) => this.#observe(event)] : [];
-    const figure = (name: 'waiting' | 'oldest' | 'failing') => () => this.#webhooks?.backlog[name] ?? 0;
+    const figure = (name: 'waiting' | 'oldest' | 'failing') => () =>
+      this.#webhooks?.backlog[name] ?? 0;
     this.gauges = this.#isOn
-      ? { webhooksWaiting: figure('waiting'), webhooksOldest: figure('oldest'), webhooksFailing: figure('failing') }
+      ? {
+          webhooksWaiting: figure('waiting'),
+          webhooksOldest: figure('oldest'),
+          webhooksFailing: figure('failing'),
+        }
       : {};
   }
 
   /** Throws StateFileError. */
-  async open({ config, gateway, records, outbox, clock }: WebhookParts, observe: Observe): Promise<void> {
+  async open(
+    { config, gateway, records, outbox, clock }: WebhookParts,
+    observe: Observe,
+  ): Promise<void> {
     if (!this.#isOn) return;
     const { Webhooks } = await import('../webhooks/webhooks.ts');
     const shared = await outbox();
@@ -95,7 +103,10 @@ async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
     return openOutbox(folder);
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
-    observe({ type: 'state.warning', warning: `events are not stored while Redis is down: ${error.message}` });
+    observe({
+      type: 'state.warning',
+      warning: `events are not stored while Redis is down: ${error.message}`,
+    });
     return openOutbox(null);
   }
 }

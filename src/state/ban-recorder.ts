@@ -4,7 +4,11 @@ import { WriteBehind } from '../common/write-behind.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../keys/operators/audit-log.ts';
+import {
+  type AuditDraft,
+  type AuditLog,
+  IdempotencyConflict,
+} from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';
 import { durationAtLevel } from '../limits/ban-escalation.ts';
 import type { LastStrike, ReportedBan } from '../observe/events.ts';
@@ -39,8 +43,8 @@ interface PendingEntry {
 }
 
 /**
- * Writes escalation bans to the ban log in the background and waits while the state is down. Entry names consist of
- * subject and end, so repeated reports make one entry.
+ * Writes escalation bans to the ban log in the background and waits while the state is down. Entry
+ * names consist of subject and end, so repeated reports make one entry.
  */
 export class BanRecorder {
   readonly #options: BanRecorderOptions;
@@ -66,7 +70,10 @@ export class BanRecorder {
   /** Queues a ban. Without `strike`, the last noted strike is its cause. */
   begun(ban: StartedBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
     if (!this.#queue.add({ ban, strike })) return;
-    this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes }, strike);
+    this.#options.begun?.(
+      { ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes },
+      strike,
+    );
   }
 
   close(): Promise<void> {
@@ -97,7 +104,10 @@ function nameOf({ subject, until }: StartedBan): string {
   return createHash('sha256').update(`ban ${subject} ${until}`).digest('base64url');
 }
 
-function entryOf({ subject, limits, until, level, violated }: StartedBan, strike: LastStrike | null): AuditDraft {
+function entryOf(
+  { subject, limits, until, level, violated }: StartedBan,
+  strike: LastStrike | null,
+): AuditDraft {
   const { strikes, window } = limits.escalation!;
   const { target, plan: planOfAccount } = targetIn(subject);
   const plan = planOfAccount ?? strike?.plan ?? null;
@@ -113,10 +123,22 @@ function entryOf({ subject, limits, until, level, violated }: StartedBan, strike
     action: 'bans.start',
     target,
     before: { plan, until: null },
-    after: { plan, until: new Date(until).toISOString(), reason, limit, strikes, operation, rung: level },
+    after: {
+      plan,
+      until: new Date(until).toISOString(),
+      reason,
+      limit,
+      strikes,
+      operation,
+      rung: level,
+    },
     requestId: strike?.requestId ?? '',
   };
 }
 
-const beginOf = ({ until, limits, level }: Pick<StartedBan, 'until' | 'limits' | 'level'>): number =>
+const beginOf = ({
+  until,
+  limits,
+  level,
+}: Pick<StartedBan, 'until' | 'limits' | 'level'>): number =>
   until - durationAtLevel(limits.escalation!, level - 1);

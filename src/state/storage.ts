@@ -7,12 +7,16 @@ import type { Outbox } from '../webhooks/outbox.ts';
 import type { BansAsOf, StartedBan, State } from './state.ts';
 
 /**
- * Records that operators manage. They outlive the process, and other processes may change them while a gateway runs.
+ * Records that operators manage. They outlive the process, and other processes may change them
+ * while a gateway runs.
  */
 export interface Records {
   readonly keys: KeyStore;
   readonly auditLog: AuditLog;
-  /** All bans, including escalation bans, and operator actions on bans. Its entries have their own numbers. */
+  /**
+   * All bans, including escalation bans, and operator actions on bans. Its entries have their own
+   * numbers.
+   */
   readonly banLog: AuditLog;
   readonly tokens: TokenStore;
   readonly uses: LastUseStore;
@@ -26,13 +30,21 @@ export interface LastKnown {
 
 export interface Storage extends Records {
   readonly state: State & { readonly size: number };
-  /** Milliseconds until a key is looked up again without a change message; Infinity if every change is reported. */
+  /**
+   * Milliseconds until a key is looked up again without a change message; Infinity if every change
+   * is reported.
+   */
   readonly recheckKeysAfter: number;
-  /** Reports bans that no response includes; absent if every response includes the ban it starts. */
+  /**
+   * Reports bans that no response includes; absent if every response includes the ban it starts.
+   */
   readonly onBan?: (hear: (ban: StartedBan) => void) => void;
   readonly kind: string;
   readonly ready: () => boolean;
-  /** Milliseconds since counter writes to disk began to fail; 0: they work, or counters are not on disk. */
+  /**
+   * Milliseconds since counter writes to disk began to fail; 0: they work, or counters are not on
+   * disk.
+   */
   readonly unsavedFor: () => number;
   /** Age of the key cache in the data folder, milliseconds; absent without a key cache. */
   readonly keyCacheAge?: () => number;
@@ -41,18 +53,22 @@ export interface Storage extends Records {
   /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
   /**
-   * Joins the peers that share the state. Close the result before the storage. `failed` is called if a response of this
-   * gateway to a peer failed.
+   * Joins the peers that share the state. Close the result before the storage. `failed` is called
+   * if a response of this gateway to a peer failed.
    */
   readonly join: (self: Self, failed: (error: unknown) => void) => Peers;
-  /** Publishes the address of this gateway for commands. Absent with shared counters, which commands reach directly. */
+  /**
+   * Publishes the address of this gateway for commands. Absent with shared counters, which commands
+   * reach directly.
+   */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
 
 /**
- * How commands reach the gateway that locked a folder. The token is valid for this run only, so another gateway at the
- * same address rejects it. Read access to it implies write access to the folder.
+ * How commands reach the gateway that locked a folder. The token is valid for this run only, so
+ * another gateway at the same address rejects it. Read access to it implies write access to the
+ * folder.
  */
 export interface Announcement {
   readonly url: string;

@@ -9,8 +9,12 @@ type Check<T> = (value: unknown) => T;
 
 /** Other fields are ignored. */
 export type Shape = Readonly<Record<string, Check<unknown>>>;
-type Optional<S extends Shape> = { [Name in keyof S]: undefined extends ReturnType<S[Name]> ? Name : never }[keyof S];
-export type Values<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: ReturnType<S[Name]> } & {
+type Optional<S extends Shape> = {
+  [Name in keyof S]: undefined extends ReturnType<S[Name]> ? Name : never;
+}[keyof S];
+export type Values<S extends Shape> = {
+  readonly [Name in Exclude<keyof S, Optional<S>>]: ReturnType<S[Name]>;
+} & {
   readonly [Name in Optional<S>]?: ReturnType<S[Name]>;
 };
 
@@ -32,7 +36,10 @@ export function integer(least: bigint, greatest: bigint): Check<bigint> {
 
 export const int64 = integer(int64Range.least, int64Range.greatest);
 
-/** Lengths are Unicode code points, as in JSON Schema. Lone surrogates are refused: SQLite would change them. */
+/**
+ * Lengths are Unicode code points, as in JSON Schema. Lone surrogates are refused: SQLite would
+ * change them.
+ */
 export function text(shortest: number, longest: number): Check<string> {
   return (value) => {
     if (typeof value !== 'string') throw new Unfit('must be a string');
@@ -51,7 +58,8 @@ export function oneOf<T>(...allowed: readonly T[]): Check<T> {
   };
 }
 
-const DATE_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** RFC 3339 section 5.6, returned as the client wrote it. */
 export const dateTime: Check<string> = (value) => {
@@ -64,7 +72,8 @@ export const dateTime: Check<string> = (value) => {
 };
 
 export function written(check: Check<bigint>): Check<bigint> {
-  return (value) => check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
+  return (value) =>
+    check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
 }
 
 export const ids: Check<readonly bigint[]> = (value) => {
@@ -76,7 +85,8 @@ export const ids: Check<readonly bigint[]> = (value) => {
 /** The identifier of the first entry of a page, encoded so that clients do not compute with it. */
 const cursor: Check<bigint> = (value) => {
   const id = Buffer.from(text(1, 64)(value), 'base64url').toString();
-  if (!/^-?\d{1,19}$/.test(id) || toCursor(BigInt(id)) !== value) throw new Unfit('is not a cursor of this list');
+  if (!/^-?\d{1,19}$/.test(id) || toCursor(BigInt(id)) !== value)
+    throw new Unfit('is not a cursor of this list');
   return int64(BigInt(id));
 };
 
@@ -87,7 +97,11 @@ export const paging = { limit: optional(written(integer(1n, 100n))), cursor: opt
 /**
  * @throws StoreError `invalid_request` with one fault for each invalid field.
  */
-export function readFields<S extends Shape>(place: Fault['in'], source: unknown, shape: S): Values<S> {
+export function readFields<S extends Shape>(
+  place: Fault['in'],
+  source: unknown,
+  shape: S,
+): Values<S> {
   if (typeof source !== 'object' || source === null || Array.isArray(source))
     throw invalidRequest(place, [{ pointer: '', message: 'must be an object' }]);
   const faults: Omit<Fault, 'in'>[] = [];
@@ -109,6 +123,9 @@ export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Va
   const repeated = () => {
     throw new Unfit('must be given only once');
   };
-  const once = Object.entries(shape).map(([name, check]) => [name, query.getAll(name).length > 1 ? repeated : check]);
+  const once = Object.entries(shape).map(([name, check]) => [
+    name,
+    query.getAll(name).length > 1 ? repeated : check,
+  ]);
   return readFields('query', Object.fromEntries(query), Object.fromEntries(once) as S);
 }

@@ -20,18 +20,27 @@ const SCHEMA = `CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER /* N
   ) STRICT;
   CREATE INDEX orders_by_pet ON orders (pet_id);`;
 
-/** Creates a missing file. All integers are `bigint`. @throws Error with one sentence if it cannot be used. */
+/**
+ * Creates a missing file. All integers are `bigint`. @throws Error with one sentence if it cannot
+ * be used.
+ */
 export function openDatabase(file: string): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     // Short, because statements run on the event loop.
-    db = new DatabaseSync(file, { readBigInts: true, timeout: 250, enableForeignKeyConstraints: true });
+    db = new DatabaseSync(file, {
+      readBigInts: true,
+      timeout: 250,
+      enableForeignKeyConstraints: true,
+    });
     db.exec('PRAGMA journal_mode = WAL');
     transaction(db, () => claim(db!));
     return db;
   } catch (error) {
     db?.close();
-    throw new Error(`The store cannot use the database ${file}: ${(error as Error).message}.`, { cause: error });
+    throw new Error(`The store cannot use the database ${file}: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -42,7 +51,8 @@ function claim(db: DatabaseSync): void {
   if (id !== APPLICATION_ID && !isEmpty) throw new Error('it belongs to another program');
   if (version !== 0n && version !== 1n)
     throw new Error(`it has schema ${version} of a newer release, this one knows 1`);
-  if (isEmpty) db.exec(`${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`);
+  if (isEmpty)
+    db.exec(`${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
 /** The write lock is taken before `work` reads. */
@@ -58,15 +68,21 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Rising from `first` and persistent, so none is assigned twice. @throws StoreError `ids_exhausted` */
+/**
+ * Rising from `first` and persistent, so none is assigned twice. @throws StoreError `ids_exhausted`
+ */
 export function openSequence(db: DatabaseSync, name: string, first: bigint): () => bigint {
-  db.prepare('INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, first);
+  db.prepare('INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING').run(
+    name,
+    first,
+  );
   const take = db.prepare(
     `UPDATE sequences SET next = iif(next = ${int64Range.greatest}, NULL, next + 1) WHERE name = ? AND next IS NOT NULL RETURNING next`,
   );
   return () => {
     const row = take.get(name) as { next: bigint | null } | undefined;
-    if (row === undefined) throw new StoreError(500, 'ids_exhausted', `All identifiers for ${name} are used.`);
+    if (row === undefined)
+      throw new StoreError(500, 'ids_exhausted', `All identifiers for ${name} are used.`);
     return row.next === null ? int64Range.greatest : row.next - 1n;
   };
 }
@@ -74,29 +90,45 @@ export function openSequence(db: DatabaseSync, name: string, first: bigint): () 
 /** At most `size` entries, the first not less than `from`. */
 export type Page = { readonly from: bigint; readonly size: bigint };
 
-export function openTable<E>(db: DatabaseSync, table: string, kind: string, shown: string, flag?: keyof E) {
-  const columns = new Map(shown.split(', ').map((column) => column.split(' AS ').toReversed() as [string, string]));
+export function openTable<E>(
+  db: DatabaseSync,
+  table: string,
+  kind: string,
+  shown: string,
+  flag?: keyof E,
+) {
+  const columns = new Map(
+    shown.split(', ').map((column) => column.split(' AS ').toReversed() as [string, string]),
+  );
   const fields = [...columns.keys()];
   const columnOf = (field: string) => columns.get(field) ?? field;
   const values = fields.map((field) => `:${field}`);
   const assigned = fields.map((field) => `${columnOf(field)} = :${field}`);
   const select = db.prepare(`SELECT ${shown} FROM ${table} WHERE id = ?`);
-  const insert = db.prepare(`INSERT INTO ${table} (${fields.map(columnOf)}) VALUES (${values}) RETURNING ${shown}`);
-  const update = db.prepare(`UPDATE ${table} SET ${assigned} WHERE id = ${values[0]} RETURNING ${shown}`);
+  const insert = db.prepare(
+    `INSERT INTO ${table} (${fields.map(columnOf)}) VALUES (${values}) RETURNING ${shown}`,
+  );
+  const update = db.prepare(
+    `UPDATE ${table} SET ${assigned} WHERE id = ${values[0]} RETURNING ${shown}`,
+  );
   const remove = db.prepare(`DELETE FROM ${table} WHERE id = ? RETURNING ${shown}`);
 
   function entryOf(row: object): E {
     const known = Object.entries(row).filter(([, value]) => value !== null);
-    return Object.fromEntries(known.map(([name, value]) => [name, name === flag ? value === 1n : value])) as E;
+    return Object.fromEntries(
+      known.map(([name, value]) => [name, name === flag ? value === 1n : value]),
+    ) as E;
   }
 
   function rowOf(entry: E): Record<string, SQLInputValue> {
-    const inSql = (value: unknown) => (typeof value === 'boolean' ? BigInt(value) : (value ?? null)) as SQLInputValue;
+    const inSql = (value: unknown) =>
+      (typeof value === 'boolean' ? BigInt(value) : (value ?? null)) as SQLInputValue;
     return Object.fromEntries(fields.map((field) => [field, inSql(entry[field as keyof E])]));
   }
 
   function found(row: object | undefined, id: bigint): E {
-    if (row === undefined) throw new StoreError(404, 'not_found', `The ${kind} ${id} does not exist.`);
+    if (row === undefined)
+      throw new StoreError(404, 'not_found', `The ${kind} ${id} does not exist.`);
     return entryOf(row);
   }
 
@@ -104,10 +136,14 @@ export function openTable<E>(db: DatabaseSync, table: string, kind: string, show
     list(page: Page, filters: object = {}): E[] {
       const given = Object.entries(filters).filter(([, value]) => value !== undefined);
       const conditions = given.map(([name]) =>
-        name === 'ids' ? 'id IN (SELECT value FROM json_each(:ids))' : `${columnOf(name)} = :${name}`,
+        name === 'ids'
+          ? 'id IN (SELECT value FROM json_each(:ids))'
+          : `${columnOf(name)} = :${name}`,
       );
       const where = ['id >= :from', ...conditions].join(' AND ');
-      const statement = db.prepare(`SELECT ${shown} FROM ${table} WHERE ${where} ORDER BY id LIMIT :size`);
+      const statement = db.prepare(
+        `SELECT ${shown} FROM ${table} WHERE ${where} ORDER BY id LIMIT :size`,
+      );
       const bound = given.map(([name, value]) => [name, name === 'ids' ? toJson(value) : value]);
       return statement.all({ ...Object.fromEntries(bound), ...page }).map(entryOf);
     },

@@ -7,7 +7,10 @@ const SHELVES = [
   ['Fish', 'The quiet ones.', ['Nemo', 100n], ['Dory', 1n, 'pending']],
 ] as const;
 
-export function seedStore({ records: { categories, pets, inventory }, transaction }: Store): boolean {
+export function seedStore({
+  records: { categories, pets, inventory },
+  transaction,
+}: Store): boolean {
   return transaction(() => {
     if (categories.list({ from: 0n, size: 1n }).length > 0) return false;
     for (const [name, description, ...shelf] of SHELVES) {

@@ -3,7 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import querystring from 'node:querystring';
 import type { Duplex } from 'node:stream';
-import { int64, int64Range, paging, readFields, readQuery, type Shape, toCursor, written } from './checks.ts';
+import {
+  int64,
+  int64Range,
+  paging,
+  readFields,
+  readQuery,
+  type Shape,
+  toCursor,
+  written,
+} from './checks.ts';
 import { openDatabase, transaction } from './database.ts';
 import { invalidRequest, parseJson, StoreError, toJson } from './errors.ts';
 import { createRecords } from './records.ts';
@@ -12,7 +21,10 @@ import { createRecords } from './records.ts';
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** Milliseconds. Idle connections outlive those of the gateway's pool, so that it never writes to a closing one. */
+/**
+ * Milliseconds. Idle connections outlive those of the gateway's pool, so that it never writes to a
+ * closing one.
+ */
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
 export interface StoreOptions {
@@ -21,7 +33,11 @@ export interface StoreOptions {
   readonly failed?: (error: Error) => void;
 }
 
-type Reply = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
+type Reply = {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+};
 
 export type Store = ReturnType<typeof createStore>;
 
@@ -35,8 +51,8 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
     const exchanged = exchange(request, response).finally(() => inFlight.delete(exchanged));
     inFlight.add(exchanged);
     request.once('close', () => {
-      // The response was sent before the body had arrived and before the store was closing, so nothing else ends this
-      // connection.
+      // The response was sent before the body had arrived and before the store was closing, so
+      // nothing else ends this connection.
       if (!server.listening && response.writableFinished) request.socket.destroySoon();
     });
   }).on('clientError', refuseMalformed);
@@ -46,7 +62,9 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
       if (error instanceof StoreError) return error;
       // SQLITE_BUSY and its extended codes: another process held the file for too long.
       if ((Object(error).errcode & 0xff) === 5)
-        return new StoreError(503, 'store_busy', 'The store is busy. Try again in a moment.', { 'Retry-After': '1' });
+        return new StoreError(503, 'store_busy', 'The store is busy. Try again in a moment.', {
+          'Retry-After': '1',
+        });
       // A client that disconnects during its body is not a failure of the store.
       if (request.complete || !request.destroyed) failed(error as Error);
       return new StoreError(500, 'internal_error', 'Something went wrong in the store.');
@@ -58,7 +76,8 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
       ...(bytes && { 'Content-Type': 'application/json', 'Content-Length': bytes.length }),
     });
     response.end(bytes);
-    // Drops the rest of a refused body: closing while the client still writes could lose the response.
+    // Drops the rest of a refused body: closing while the client still writes could lose the
+    // response.
     request.resume();
   }
 
@@ -66,15 +85,23 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
     const { method = '', url = '' } = request;
     // A request target starts with a slash, or is a whole URL (RFC 9112 section 3.2).
     const target = URL.parse(url.startsWith('/') ? `http://store${url}` : url);
-    if (target === null) throw new StoreError(400, 'malformed_request', 'The target of the request is not a path.');
+    if (target === null)
+      throw new StoreError(400, 'malformed_request', 'The target of the request is not a path.');
     const answers = answersAt(target, Object.values(records));
     const answered = answers[method === 'HEAD' ? 'GET' : method];
     if (answered !== undefined) {
       const body = method === 'POST' || method === 'PUT' ? await readBody(request) : undefined;
-      return method !== 'GET' && method !== 'HEAD' ? transaction(db, () => answered(body)) : answered(body);
+      return method !== 'GET' && method !== 'HEAD'
+        ? transaction(db, () => answered(body))
+        : answered(body);
     }
     const Allow = Object.keys(answers).join(', ').replace('GET', 'GET, HEAD');
-    throw new StoreError(405, 'method_not_allowed', `This path does not answer ${method}, only ${Allow}.`, { Allow });
+    throw new StoreError(
+      405,
+      'method_not_allowed',
+      `This path does not answer ${method}, only ${Allow}.`,
+      { Allow },
+    );
   }
 
   async function close(): Promise<void> {
@@ -88,14 +115,20 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
   return {
     records,
     transaction: <T>(work: () => T): T => transaction(db, work),
-    /** Port 0 lets the system choose. @throws Error with one sentence if the address is not available. */
+    /**
+     * Port 0 lets the system choose. @throws Error with one sentence if the address is not
+     * available.
+     */
     async listen({ host, port }: { readonly host: string; readonly port: number }) {
       if (closed) throw new Error('The store is closed and cannot listen again.');
       await once(server.listen(port, host), 'listening').catch((cause: Error) => {
         throw new Error(`The store cannot listen on ${host}:${port}: ${cause.message}.`, { cause });
       });
       const { port: taken, address, family } = server.address() as AddressInfo;
-      return { port: taken, url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}` };
+      return {
+        port: taken,
+        url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`,
+      };
     },
     close: (): Promise<void> => (closed ??= close()),
   };
@@ -104,10 +137,18 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
 // biome-ignore lint/suspicious/noExplicitAny: the fields are those that the shape has read, and entries go out as they are
 type Act = (...given: any[]) => any;
 type Resource = Record<'list' | 'get' | 'replace', Act> &
-  Partial<Record<'add' | 'remove', Act>> & { path: string; idName: string; filters?: Shape; body: Shape };
+  Partial<Record<'add' | 'remove', Act>> & {
+    path: string;
+    idName: string;
+    filters?: Shape;
+    body: Shape;
+  };
 
 /** GET also serves HEAD. @throws StoreError `not_found` */
-function answersAt(target: URL, resources: readonly Resource[]): Record<string, (body: unknown) => Reply> {
+function answersAt(
+  target: URL,
+  resources: readonly Resource[],
+): Record<string, (body: unknown) => Reply> {
   const { pathname } = target;
   if (pathname === '/health') return { GET: () => ({ status: 200, body: { status: 'ok' } }) };
   const list = resources.find(({ path }) => path === pathname);
@@ -124,7 +165,9 @@ function answersAt(target: URL, resources: readonly Resource[]): Record<string, 
   if (found === undefined) throw new StoreError(404, 'not_found', 'There is nothing at this path.');
   const { idName, body: shape, get, replace, remove } = found;
   const id = () =>
-    readFields('path', { [idName]: querystring.unescape(segment!) }, { [idName]: written(int64) })[idName];
+    readFields('path', { [idName]: querystring.unescape(segment!) }, { [idName]: written(int64) })[
+      idName
+    ];
   const DELETE = (): Reply => {
     remove!(id());
     return { status: 204 };
@@ -138,19 +181,32 @@ function answersAt(target: URL, resources: readonly Resource[]): Record<string, 
 
 /** The body is an array, so the headers `Link` and `X-Next-Cursor` name the next page. */
 function pageOf({ list, filters: shape }: Resource, { pathname, searchParams }: URL): Reply {
-  const { limit = 20n, cursor: from = int64Range.least, ...filters } = readQuery(searchParams, { ...paging, ...shape });
+  const {
+    limit = 20n,
+    cursor: from = int64Range.least,
+    ...filters
+  } = readQuery(searchParams, { ...paging, ...shape });
   const entries = list({ from, size: limit + 1n }, filters);
   const next = entries[Number(limit)];
   if (next === undefined) return { status: 200, body: entries };
   const following = new URLSearchParams(searchParams);
   following.set('cursor', toCursor(next.id ?? next.petId));
-  // Commas stay plain: the contract separates the values of `ids` with them, and an encoded comma would be data.
+  // Commas stay plain: the contract separates the values of `ids` with them, and an encoded comma
+  // would be data.
   const Link = `<${pathname}?${following.toString().replaceAll('%2C', ',')}>; rel="next"`;
-  return { status: 200, headers: { Link, 'X-Next-Cursor': following.get('cursor')! }, body: entries.slice(0, -1) };
+  return {
+    status: 200,
+    headers: { Link, 'X-Next-Cursor': following.get('cursor')! },
+    body: entries.slice(0, -1),
+  };
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  const { 'content-type': type = '', 'content-encoding': coding = 'identity', ...headers } = request.headers;
+  const {
+    'content-type': type = '',
+    'content-encoding': coding = 'identity',
+    ...headers
+  } = request.headers;
   if (Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined)
     throw invalidRequest('body', [{ pointer: '', message: 'is required' }]);
   if (!/^application\/json *(;|$)/i.test(type) || coding.toLowerCase() !== 'identity') {
@@ -163,13 +219,20 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
     if (size > MAX_BODY_BYTES)
-      throw new StoreError(413, 'payload_too_large', `The body may have at most ${MAX_BODY_BYTES} bytes.`);
+      throw new StoreError(
+        413,
+        'payload_too_large',
+        `The body may have at most ${MAX_BODY_BYTES} bytes.`,
+      );
     chunks.push(chunk);
   }
   return parseJson(Buffer.concat(chunks, size));
 }
 
-/** Bytes that are not HTTP, or an incomplete head, never become a request; they get an Error object all the same. */
+/**
+ * Bytes that are not HTTP, or an incomplete head, never become a request; they get an Error object
+ * all the same.
+ */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, body } =

@@ -7,8 +7,8 @@ const PAGE_SIZE = 500;
 const MARK = 'audit';
 
 /**
- * In the audit log, as local commands change keys too, and the log survives a crash. The gateways share one position in
- * it.
+ * In the audit log, as local commands change keys too, and the log survives a crash. The gateways
+ * share one position in it.
  */
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
@@ -32,10 +32,14 @@ export async function readAuditTrail(
 }
 
 /**
- * `since` (Unix milliseconds) is the start if the log was never read, or ends before the position: it is then another
- * log, for example of a backup.
+ * `since` (Unix milliseconds) is the start if the log was never read, or ends before the position:
+ * it is then another log, for example of a backup.
  */
-export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox, since: number): Promise<number> {
+export async function beginAuditTrail(
+  log: Pick<AuditLog, 'list'>,
+  outbox: Outbox,
+  since: number,
+): Promise<number> {
   const before = await outbox.mark(MARK);
   const [newest] = await log.list({ limit: 1 });
   const end = newest?.number ?? 0;
@@ -61,7 +65,13 @@ function eventOf({ number, at, actor, action, after }: AuditEntry): WebhookEvent
   const { id, account, plan, expires, imported, rotation } = after as AuditedKey;
   const key = { key: id, account, plan };
   const identity = `${number} ${id}`;
-  if (isNew) return uniqueEvent('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
+  if (isNew)
+    return uniqueEvent('key.created', at, identity, at + DAY, {
+      ...key,
+      expires,
+      imported,
+      by: actor,
+    });
   const { overlapEnds = null } = rotation ?? {};
   return uniqueEvent('key.rotated', at, identity, at + DAY, { ...key, overlapEnds, by: actor });
 }

@@ -23,7 +23,10 @@ export function retryAfterOf(header: string | null, now: number): number | null 
   return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_RETRY_AFTER);
 }
 
-/** ±10 %, so that gateways that failed together do not retry together, but at least what the endpoint asked for. */
+/**
+ * ±10 %, so that gateways that failed together do not retry together, but at least what the
+ * endpoint asked for.
+ */
 function jittered(wait: number, asked: number | null, random: number): number {
   return Math.max(Math.round(wait * (0.9 + 0.2 * random)), asked ?? 0);
 }

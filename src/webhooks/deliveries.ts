@@ -29,7 +29,9 @@ export class Deliveries {
   constructor(options: DeliveriesOptions) {
     this.#options = options;
     this.#sleeps = options.endpoints.map(() => new WakeableSleep());
-    this.#running = Promise.all(options.endpoints.map((endpoint, i) => this.#serve(endpoint, this.#sleeps[i]!)));
+    this.#running = Promise.all(
+      options.endpoints.map((endpoint, i) => this.#serve(endpoint, this.#sleeps[i]!)),
+    );
   }
 
   wake(): void {
@@ -67,7 +69,13 @@ export class Deliveries {
   async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
     const { outbox, settings, clock, observe } = this.#options;
     const report = (result: 'delivered' | 'failed' | 'dropped') =>
-      observe({ type: 'webhook.delivery', endpoint: endpoint.host, event: job.type, result, count: 1 });
+      observe({
+        type: 'webhook.delivery',
+        endpoint: endpoint.host,
+        event: job.type,
+        result,
+        count: 1,
+      });
     if (job.at + settings.retryFor <= clock()) {
       await outbox.giveUp(job, clock());
       return report('dropped');
@@ -78,14 +86,16 @@ export class Deliveries {
     const now = clock();
     if (sent.delivered) {
       await outbox.done(job, now);
-      if (job.failures > 0) observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
+      if (job.failures > 0)
+        observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
       return report('delivered');
     }
     const { error, isGone, retryAfter } = sent;
     const again = now + waitAfter(job.attempts, retryAfter, Math.random());
     const pausedUntil = now + pauseAfter(job.failures + 1, retryAfter, Math.random());
     await outbox.failed(job, { now, error, isGone, again, pausedUntil });
-    if (job.failures === 0 || isGone) observe({ type: 'webhook.failing', endpoint: endpoint.host, error });
+    if (job.failures === 0 || isGone)
+      observe({ type: 'webhook.failing', endpoint: endpoint.host, error });
     report('failed');
   }
 }

@@ -37,18 +37,34 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
     case 'ban.started':
       return banIn(event);
     case 'key.first_used':
-      return uniqueEvent('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
+      return uniqueEvent('key.first_used', event.at, event.keyId, event.at + DAY, {
+        key: event.keyId,
+      });
     case 'reload.failed': {
       const problems = event.problems.slice(0, MAX_PROBLEMS).map(short);
-      const data = { gateway, reason: short(event.reason), problems, omitted: event.problems.length - problems.length };
+      const data = {
+        gateway,
+        reason: short(event.reason),
+        problems,
+        omitted: event.problems.length - problems.length,
+      };
       // Gateways with the same files fail for the same reasons.
       const at = clock();
-      const once = { name: `reload.failed ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
+      const once = {
+        name: `reload.failed ${JSON.stringify(problems)}`,
+        since: 0,
+        until: at + 10 * MINUTE,
+      };
       return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };
     }
     case 'upstream.down': {
       const { upstream, store, reason, error } = event;
-      const about = { upstream, store, reason, ...(error === undefined ? {} : { error: short(reasonOf(error)) }) };
+      const about = {
+        upstream,
+        store,
+        reason,
+        ...(error === undefined ? {} : { error: short(reasonOf(error)) }),
+      };
       return { sight: 'store', name: `${upstream} ${store}`, isDown: true, at: clock(), about };
     }
     case 'upstream.up': {
@@ -83,4 +99,5 @@ function banIn({ ban, strike }: EventOf<'ban.started'>): WebhookEvent {
   return uniqueEvent('ban.started', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
 }
 
-const short = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
+const short = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;

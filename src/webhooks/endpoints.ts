@@ -9,7 +9,10 @@ export interface Endpoint {
   readonly wants: (type: string) => boolean;
 }
 
-export function hasReceivers({ url, endpoints }: Pick<WebhookSettings, 'url' | 'endpoints'>): boolean {
+export function hasReceivers({
+  url,
+  endpoints,
+}: Pick<WebhookSettings, 'url' | 'endpoints'>): boolean {
   return url !== null || endpoints.length > 0;
 }
 
@@ -19,6 +22,11 @@ export function endpointsOf({ url, events, endpoints }: WebhookSettings): readon
   return all.map(({ url, events }) => {
     const { href, host } = new URL(url);
     const wanted = new Set<string>(events);
-    return { id: shortDigest(href), url: href, host, wants: (type) => wanted.size === 0 || wanted.has(type) };
+    return {
+      id: shortDigest(href),
+      url: href,
+      host,
+      wants: (type) => wanted.size === 0 || wanted.has(type),
+    };
   });
 }

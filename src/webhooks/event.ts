@@ -32,7 +32,13 @@ export interface WebhookEvent {
   readonly apart?: true;
 }
 
-export function uniqueEvent(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
+export function uniqueEvent(
+  type: WebhookType,
+  at: number,
+  identity: string,
+  until: number,
+  data: Data,
+): WebhookEvent {
   return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
 }
 
@@ -45,7 +51,9 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
 }
 
 function known(data: Data): Data {
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
+  return Object.fromEntries(
+    Object.entries(data).filter(([, value]) => value !== null && value !== undefined),
+  );
 }
 
 export const timeOf = (at: number): string => new Date(at).toISOString();

@@ -55,10 +55,14 @@ export class Incidents {
     return this.#back(name, sighting, incident.first.at);
   }
 
-  /** The process has ended. Incidents that only it saw end with `settle`, unless its replacement sees them too. */
+  /**
+   * The process has ended. Incidents that only it saw end with `settle`, unless its replacement
+   * sees them too.
+   */
   forget(process: number, at: number): void {
     for (const incident of this.#open.values()) {
-      if (incident.by.delete(process) && incident.by.size === 0) incident.orphaned = { at, since: this.#monotonic() };
+      if (incident.by.delete(process) && incident.by.size === 0)
+        incident.orphaned = { at, since: this.#monotonic() };
     }
   }
 
@@ -77,7 +81,10 @@ export class Incidents {
   #down(name: string, { sight, at, about }: Sighting): WebhookEvent {
     const data = { ...about, gateway: this.#gateway };
     if (sight === 'state') {
-      return { ...uniqueEvent('state.down', at, this.#outageIdentity(at), at + HOUR, data), apart: true };
+      return {
+        ...uniqueEvent('state.down', at, this.#outageIdentity(at), at + HOUR, data),
+        apart: true,
+      };
     }
     // For an hour: a gateway that crashed during the outage never reports it up.
     const once = { name: `${name} away`, since: 0, until: at + HOUR };
@@ -85,8 +92,8 @@ export class Incidents {
   }
 
   /**
-   * Gateways that cannot reach each other create the same identity within a minute, so that endpoints can deduplicate
-   * the event. Further outages within the minute are other events.
+   * Gateways that cannot reach each other create the same identity within a minute, so that
+   * endpoints can deduplicate the event. Further outages within the minute are other events.
    */
   #outageIdentity(at: number): string {
     const minute = Math.floor(at / MINUTE);
@@ -100,6 +107,12 @@ export class Incidents {
     const duration = Math.max(0, at - since);
     const data = { upstream, store, since: timeOf(since), duration, gateway: this.#gateway };
     const once = { name: `${name} back`, since, until: at + WEEK, ends: `${name} away` };
-    return { type: sight === 'state' ? 'state.up' : 'upstream.up', at, data, identity: `${name} ${at}`, once };
+    return {
+      type: sight === 'state' ? 'state.up' : 'upstream.up',
+      at,
+      data,
+      identity: `${name} ${at}`,
+      once,
+    };
   }
 }

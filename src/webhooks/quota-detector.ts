@@ -11,22 +11,28 @@ const NOTIFY_AT = [80, 100] as const;
 const CACHED_WINDOWS = 10_000;
 
 /**
- * Admission charges requests one after the other and returns what remains, so exactly one request of all gateways
- * reaches each threshold. Local decisions reach none. `shortest`: milliseconds.
+ * Admission charges requests one after the other and returns what remains, so exactly one request
+ * of all gateways reaches each threshold. Local decisions reach none. `shortest`: milliseconds.
  */
 export function createQuotaDetector(shortest: number, report: (event: WebhookEvent) => void) {
   const last = new Cache<number>(CACHED_WINDOWS);
-  /** Windows with requests that were decided locally: the place of the next reading of the state, at first 0. */
+  /**
+   * Windows with requests that were decided locally: the place of the next reading of the state, at
+   * first 0.
+   */
   const unread = new Cache<number>(CACHED_WINDOWS);
 
   /** What remains of a gateway's share does not show the use. */
   function skipLocal({ subject, scopes }: RequestTrace, readings: readonly Reading[]): void {
     for (const { window } of readings) {
-      if (window.span >= shortest && countsIn(window, scopes)) unread.set(`${subject} ${nameOf(window)}`, 0);
+      if (window.span >= shortest && countsIn(window, scopes))
+        unread.set(`${subject} ${nameOf(window)}`, 0);
     }
   }
 
-  /** Whether the use may have increased without a reading, because local requests are charged later. */
+  /**
+   * Whether the use may have increased without a reading, because local requests are charged later.
+   */
   function isUnread({ subject, admission }: RequestTrace, { window, resetAt }: Reading): boolean {
     if (unread.size === 0) return false;
     const name = `${subject} ${nameOf(window)}`;
@@ -38,7 +44,11 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     return since === 0 || since === place;
   }
 
-  function readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+  function readAdmitted(
+    event: RequestEvent,
+    trace: RequestTrace,
+    readings: readonly Reading[],
+  ): void {
     for (const reading of readings) {
       const { window, remaining } = reading;
       // A window of another scope was read separately.
@@ -48,13 +58,18 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
       const before = isUnread(trace, reading) ? 0 : used - trace.cost;
       for (const percent of NOTIFY_AT) {
         const threshold = window.limit * percent;
-        if (used * 100 >= threshold && before * 100 < threshold) found(event, trace, reading, percent);
+        if (used * 100 >= threshold && before * 100 < threshold)
+          found(event, trace, reading, percent);
       }
     }
   }
 
   /** A request for more than remains has used up the quota, although some units remain. */
-  function readLimited(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+  function readLimited(
+    event: RequestEvent,
+    trace: RequestTrace,
+    readings: readonly Reading[],
+  ): void {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < shortest) return;
     const reading = readings.find(({ window }) => window === violated);
@@ -62,7 +77,12 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     found(event, trace, reading, 100);
   }
 
-  function found(event: RequestEvent, trace: RequestTrace, reading: Reading, percent: number): void {
+  function found(
+    event: RequestEvent,
+    trace: RequestTrace,
+    reading: Reading,
+    percent: number,
+  ): void {
     const { account, plan } = event;
     const { subject } = trace;
     const { now } = trace.admission!;
@@ -85,13 +105,22 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: the event is valid for one span.
-    report(uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
+    report(
+      uniqueEvent(
+        'quota.reached',
+        now,
+        identity,
+        Math.max(resetAt, place + window.span) + window.span,
+        data,
+      ),
+    );
   }
 
   return (event: RequestEvent): void => {
     const { verdict, trace, keyId } = event;
     // Without a key the subject is a client address, which receivers must not get.
-    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null) return;
+    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null)
+      return;
     if (trace.admission.by === 'alone') skipLocal(trace, trace.admission.readings);
     else if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
     else if (verdict === 'limited') readLimited(event, trace, trace.admission.readings);
@@ -99,4 +128,5 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
 }
 
 /** Another limit is another quota. */
-const nameOf = ({ kind, span, limit, scope = '' }: Window): string => `${kind} ${span} ${limit} ${scope}`;
+const nameOf = ({ kind, span, limit, scope = '' }: Window): string =>
+  `${kind} ${span} ${limit} ${scope}`;

@@ -30,7 +30,13 @@ const GONE_STATUS = 410;
 const AGENT = `storegate/${readVersion()}`;
 
 /** Follows no redirect, because only settings name addresses, and reads only the response head. */
-export async function send({ url, message, settings, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
+export async function send({
+  url,
+  message,
+  settings,
+  now,
+  signal,
+}: DeliveryRequest): Promise<DeliveryResult> {
   const { id, body } = message;
   const { secret, previousSecret, timeout } = settings;
   const secrets = [secret, previousSecret].filter((one) => one !== null);
@@ -53,9 +59,21 @@ export async function send({ url, message, settings, now, signal }: DeliveryRequ
     const { status, headers } = response;
     if (response.ok) return { delivered: true, status };
     const retryAfter = retryAfterOf(headers.get('retry-after'), now);
-    return { delivered: false, status, error: formatResponse(status), retryAfter, isGone: status === GONE_STATUS };
+    return {
+      delivered: false,
+      status,
+      error: formatResponse(status),
+      retryAfter,
+      isGone: status === GONE_STATUS,
+    };
   } catch (error) {
-    return { delivered: false, status: null, error: reasonOf(error, timeout), retryAfter: null, isGone: false };
+    return {
+      delivered: false,
+      status: null,
+      error: reasonOf(error, timeout),
+      retryAfter: null,
+      isGone: false,
+    };
   }
 }
 
@@ -63,7 +81,11 @@ const PREFIX = 'whsec_';
 
 /** Standard Webhooks 1.0.0: one signature per secret. `timestamp`: Unix seconds. */
 export function signaturesOf(
-  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+  {
+    id,
+    timestamp,
+    body,
+  }: { readonly id: string; readonly timestamp: number; readonly body: string },
   secrets: readonly string[],
 ): string {
   const signatures = secrets.map((secret) => {
@@ -75,7 +97,9 @@ export function signaturesOf(
 
 function formatResponse(status: number): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
-  return status === GONE_STATUS ? `HTTP ${GONE_STATUS}: the receiver wants no more events` : `HTTP ${status}`;
+  return status === GONE_STATUS
+    ? `HTTP ${GONE_STATUS}: the receiver wants no more events`
+    : `HTTP ${status}`;
 }
 
 /** Only error codes: messages may contain parts of the address. */
@@ -83,5 +107,7 @@ function reasonOf(error: unknown, timeout: number): string {
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return `no answer within ${timeout / 1_000} s`;
   const { code } = Object(cause) as { code?: unknown };
-  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? `no answer: ${code}` : 'no answer';
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code)
+    ? `no answer: ${code}`
+    : 'no answer';
 }

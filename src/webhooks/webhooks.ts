@@ -75,7 +75,8 @@ export class Webhooks {
       onDetection: (detection) => this.onDetection(detection, null),
     });
     this.#deliveries = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
-      (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, clock, observe }),
+      (from) =>
+        new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, clock, observe }),
     );
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),
@@ -83,7 +84,13 @@ export class Webhooks {
       batchSize: BATCH_SIZE,
       pause: 0,
       onDropped: (count) =>
-        observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
+        observe({
+          type: 'webhook.delivery',
+          endpoint: 'none',
+          event: 'any',
+          result: 'dropped',
+          count,
+        }),
     });
     this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
     this.#stopWatching = options.keys.watch(() => this.#soon.plan());
@@ -155,18 +162,35 @@ export class Webhooks {
     const endpoints = wanting.map(({ id }) => id);
     const dropped = await outbox.add({ message, endpoints, once, most: settings.maxPending, now });
     if (dropped)
-      observe({ type: 'webhook.delivery', endpoint: 'any', event: 'any', result: 'dropped', count: dropped });
+      observe({
+        type: 'webhook.delivery',
+        endpoint: 'any',
+        event: 'any',
+        result: 'dropped',
+        count: dropped,
+      });
     for (const deliveries of this.#deliveries) deliveries.wake();
   }
 
   async #whole(data: Data): Promise<Data> {
     if (typeof data.key !== 'string' || data.account !== undefined) return data;
     const record = await this.#recordOf(data.key);
-    return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
+    return {
+      ...data,
+      key: data.key,
+      account: record?.account ?? null,
+      plan: data.plan ?? record?.plan ?? null,
+    };
   }
 
-  /** One late response is not an outage, so the key is read twice. During an outage the event has no account. */
-  async #recordOf(id: string, isLast = performance.now() < this.#trustAt): Promise<KeyRecord | null> {
+  /**
+   * One late response is not an outage, so the key is read twice. During an outage the event has no
+   * account.
+   */
+  async #recordOf(
+    id: string,
+    isLast = performance.now() < this.#trustAt,
+  ): Promise<KeyRecord | null> {
     try {
       return await this.#options.keys.get(id);
     } catch (error) {

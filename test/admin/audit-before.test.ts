@@ -49,7 +49,9 @@ const planOf = (name: string): Thing => ({
   read: () => viewOf(`/plans/${name}`, 'name', 'keys'),
   restore(before, after) {
     const kept = windowsIn(before.limits);
-    const drop = windowsIn(after.limits).filter((window) => before.limits !== null && !kept.includes(window));
+    const drop = windowsIn(after.limits).filter(
+      (window) => before.limits !== null && !kept.includes(window),
+    );
     return admin('PUT', `/plans/${name}`, { ...before, ...(drop.length > 0 && { drop }) });
   },
 });
@@ -60,9 +62,15 @@ const keyOf = (id: string): Thing => ({
   read: () => viewOf(`/keys/${id}`, 'created', 'lastUsed', 'history'),
   restore(before, after) {
     if (after.revoked !== before.revoked || after.rotation?.at !== before.rotation?.at) return null;
-    if (before.disabled !== null && after.disabled === null) return admin('POST', `/keys/${id}/disable`);
-    if (before.disabled === null && after.disabled !== null) return admin('POST', `/keys/${id}/enable`);
-    return admin('PATCH', `/keys/${id}`, Object.fromEntries(EDITABLE.map((name) => [name, before[name]])));
+    if (before.disabled !== null && after.disabled === null)
+      return admin('POST', `/keys/${id}/disable`);
+    if (before.disabled === null && after.disabled !== null)
+      return admin('POST', `/keys/${id}/enable`);
+    return admin(
+      'PATCH',
+      `/keys/${id}`,
+      Object.fromEntries(EDITABLE.map((name) => [name, before[name]])),
+    );
   },
 });
 
@@ -128,7 +136,11 @@ const onThing =
   (root: string, thingOf: (id: string) => Thing) =>
   (name: string, method: string, path: string, body?: View): ActOn => ({
     call: `${name} ${JSON.stringify(body)}`,
-    on: (id) => ({ name, thing: thingOf(id), make: () => admin(method, `/${root}/${id}${path}`, body) }),
+    on: (id) => ({
+      name,
+      thing: thingOf(id),
+      make: () => admin(method, `/${root}/${id}${path}`, body),
+    }),
   });
 
 const onKey = onThing('keys', keyOf);
@@ -136,14 +148,18 @@ const onBan = onThing('bans', banOf);
 const updateKey = (patch: View) => onKey('keys.update', 'PATCH', '', patch);
 const disableKey = onKey('keys.disable', 'POST', '/disable');
 const enableKey = onKey('keys.enable', 'POST', '/enable');
-const rotateKey = (overlap: string) => onKey('keys.rotate', 'POST', '/rotate', { overlap, force: true });
+const rotateKey = (overlap: string) =>
+  onKey('keys.rotate', 'POST', '/rotate', { overlap, force: true });
 const revokeKey = onKey('keys.revoke', 'DELETE', '');
 const addBan = (duration: string) => onBan('bans.add', 'PUT', '', { duration, reason: 'abuse' });
-const extendBan = (duration: string) => onBan('bans.extend', 'POST', '/extend', { duration, reason: 'abuse' });
+const extendBan = (duration: string) =>
+  onBan('bans.extend', 'POST', '/extend', { duration, reason: 'abuse' });
 const liftBan = onBan('bans.lift', 'DELETE', '');
 
 const acts: fc.Arbitrary<ActOn> = fc.oneof(
-  fc.tuple(constantFrom('free', 'team', 'custom', 'fresh'), planDraft).map(([name, draft]) => setPlan(name, draft)),
+  fc
+    .tuple(constantFrom('free', 'team', 'custom', 'fresh'), planDraft)
+    .map(([name, draft]) => setPlan(name, draft)),
   keyPatch.map(updateKey),
   constantFrom(disableKey, enableKey, liftBan),
   constantFrom('0s', '2h').map(rotateKey),
@@ -155,7 +171,12 @@ const acts: fc.Arbitrary<ActOn> = fc.oneof(
 const EACH: readonly ActOn[] = [
   setPlan('free', { concurrency: 40, addresses: { allow: ['10.0.0.0/8'] } }),
   setPlan('fresh', { limits: '5/minute' }),
-  updateKey({ label: 'one', limits: '9/day:sliding', scopes: ['pets:read'], metadata: { team: 'a' } }),
+  updateKey({
+    label: 'one',
+    limits: '9/day:sliding',
+    scopes: ['pets:read'],
+    metadata: { team: 'a' },
+  }),
   disableKey,
   enableKey,
   rotateKey('2h'),
@@ -197,7 +218,9 @@ test('what the audit log says before a change is complete: restored, everything 
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 4, maxLength: 8 }), async (made) => {
-      const { id } = bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'basic', limits: '8/minute' }));
+      const { id } = bodyOf(
+        await admin('POST', '/keys', { account: 'acme', plan: 'basic', limits: '8/minute' }),
+      );
       for (const act of made.map(({ on }) => on(id))) {
         if (await check(act)) seen.add(act.name);
       }
@@ -218,13 +241,24 @@ test('what the audit log says before a change is complete: restored, everything 
 });
 
 test('every operation that changes plans, keys or their bans is one of those, or says that nothing was there', () => {
-  const { paths } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')) as { paths: Record<string, Record<string, View>> };
+  const { paths } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')) as {
+    paths: Record<string, Record<string, View>>;
+  };
   const changing = Object.entries(paths)
     .filter(([path]) => /^\/(accounts|bans|keys|plans)\b/.test(path))
     .flatMap(([, item]) => Object.entries(item))
     .filter(([method]) => ['delete', 'patch', 'post', 'put'].includes(method))
     .map(([, { operationId }]) => operationId);
-  const restorable = ['addBan', 'disableKey', 'enableKey', 'extendBan', 'liftBan', 'rotateKey', 'setPlan', 'updateKey'];
+  const restorable = [
+    'addBan',
+    'disableKey',
+    'enableKey',
+    'extendBan',
+    'liftBan',
+    'rotateKey',
+    'setPlan',
+    'updateKey',
+  ];
   const fromNothing = ['createKey', 'importKey', 'importKeys'];
   const changingNothing = ['identifyKey', 'simulatePlan'];
   const all = [...restorable, 'revokeKey', ...fromNothing, ...changingNothing];

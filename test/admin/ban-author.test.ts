@@ -28,21 +28,31 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const entryOf = (actor: string, action: string, until: number | null, { target = KEY, plan = 'free' } = {}) => ({
+const entryOf = (
+  actor: string,
+  action: string,
+  until: number | null,
+  { target = KEY, plan = 'free' } = {},
+) => ({
   at: 1,
   actor,
   action,
   target,
   before: null,
   requestId: `request ${++requests}`,
-  after: { plan, until: until === null ? null : new Date(until).toISOString(), reason: `of ${actor}` },
+  after: {
+    plan,
+    until: until === null ? null : new Date(until).toISOString(),
+    reason: `of ${actor}`,
+  },
 });
 const record = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {
   const entry = entryOf(actor, action, until, of);
   await auditLog.append({ entry, idempotent: null });
   return entry;
 };
-const found = async (subject = `key:${KEY}`, until = UNTIL) => await banAuthorOf(auditLog, subject, until);
+const found = async (subject = `key:${KEY}`, until = UNTIL) =>
+  await banAuthorOf(auditLog, subject, until);
 
 test('the author of a ban is the last entry that fits its end, whatever happened since', async () => {
   await record('anna', 'bans.add', UNTIL);

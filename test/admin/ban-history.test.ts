@@ -44,7 +44,11 @@ async function record(
     target,
     requestId: `request ${++requests}`,
     before: { plan, until: null },
-    after: { plan, until: until === null ? null : new Date(NOW + until * MINUTE).toISOString(), reason: `of ${actor}` },
+    after: {
+      plan,
+      until: until === null ? null : new Date(NOW + until * MINUTE).toISOString(),
+      reason: `of ${actor}`,
+    },
   };
   await log.append({ entry, idempotent: null });
   return entry;
@@ -71,7 +75,12 @@ test('a ban expires, is lifted, or is replaced by the next one', async () => {
   await record('storegate', 'start', -25, -20);
   await record('bob', 'extend', -22, 10);
   await record('bob', 'add', -5, 60);
-  expect(await ends()).toEqual(['1 expired - -50', '2 lifted alice -30', '4 extended bob -22', '5 replaced bob -5']);
+  expect(await ends()).toEqual([
+    '1 expired - -50',
+    '2 lifted alice -30',
+    '4 extended bob -22',
+    '5 replaced bob -5',
+  ]);
 });
 
 test('lifting an expired ban does not end it', async () => {
@@ -103,7 +112,8 @@ test('bans of other subjects, and of the account under another plan, end no ban'
 test('finds bans across several pages of entries, from a given time on', async () => {
   await record('storegate', 'start', -40 * 1_440, -39 * 1_440);
   await record('storegate', 'start', -29 * 1_440, 10);
-  for (let i = 0; i < 1_100; i++) await record('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
+  for (let i = 0; i < 1_100; i++)
+    await record('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
   await record('alice', 'lift', -1, null);
   const second = await log.list({ above: 1, limit: 1 });
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([

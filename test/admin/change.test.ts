@@ -64,7 +64,16 @@ function task(idempotencyKey: string | null = null): Task {
     body: null,
   };
   const idempotent = idempotencyKey === null ? null : new IdempotentCall(call, idempotencyKey);
-  return { now: 1, actor: 'anna', reason: null, requestId: 'request', idempotent, path: {}, query: {}, body: {} };
+  return {
+    now: 1,
+    actor: 'anna',
+    reason: null,
+    requestId: 'request',
+    idempotent,
+    path: {},
+    query: {},
+    body: {},
+  };
 }
 
 const part = (target: string, make: () => void = () => {}): ChangePart => ({
@@ -77,8 +86,10 @@ const part = (target: string, make: () => void = () => {}): ChangePart => ({
 const fail = (error: Error) => () => {
   throw error;
 };
-const make = (parts: readonly ChangePart[], { key = null, answer = ok('made') as AdminAnswer } = {} as MakeOptions) =>
-  changes.change(task(key), 'target', (audit) => audit.make(parts, answer));
+const make = (
+  parts: readonly ChangePart[],
+  { key = null, answer = ok('made') as AdminAnswer } = {} as MakeOptions,
+) => changes.change(task(key), 'target', (audit) => audit.make(parts, answer));
 interface MakeOptions {
   key?: string | null;
   answer?: AdminAnswer;
@@ -91,15 +102,24 @@ describe('a change', () => {
   });
 
   test('is recorded as failed, and later parts are neither recorded nor made', async () => {
-    await expect(make([part('one'), part('two', fail(new Error('unfit'))), part('three')])).rejects.toThrow('unfit');
+    await expect(
+      make([part('one'), part('two', fail(new Error('unfit'))), part('three')]),
+    ).rejects.toThrow('unfit');
     expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two', 'test.failed two']);
     const [failed] = await auditLog.list({ limit: 1 });
-    expect(failed).toMatchObject({ before: { is: 'old' }, after: { is: 'old' }, actor: 'anna', requestId: 'request' });
+    expect(failed).toMatchObject({
+      before: { is: 'old' },
+      after: { is: 'old' },
+      actor: 'anna',
+      requestId: 'request',
+    });
   });
 
   test('can be repeated with its Idempotency-Key after a failure', async () => {
     const key = 'k'.repeat(16);
-    await expect(make([part('one'), part('two', fail(new Error('unfit')))], { key })).rejects.toThrow('unfit');
+    await expect(
+      make([part('one'), part('two', fail(new Error('unfit')))], { key }),
+    ).rejects.toThrow('unfit');
     expect(await make([part('one'), part('two')], { key })).toEqual(ok('made'));
     steps = [];
     expect(await make([part('one')], { key })).toMatchObject({
@@ -176,7 +196,10 @@ test('an error while recording a failure hides nothing', async () => {
     throw new Error('unfit');
   });
   await expect(make([loses])).rejects.toMatchObject({
-    errors: [expect.objectContaining({ message: 'unfit' }), expect.objectContaining({ message: 'disk full' })],
+    errors: [
+      expect.objectContaining({ message: 'unfit' }),
+      expect.objectContaining({ message: 'disk full' }),
+    ],
   });
   auditLog.append = append;
 });

@@ -27,14 +27,19 @@ const file = (name: string) => join(gateway.folder, name);
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
   bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
 const actions = async (query = '') =>
-  (await admin('GET', `/audit${query}`)).body.entries.map(({ action }: { action: string }) => action);
+  (await admin('GET', `/audit${query}`)).body.entries.map(
+    ({ action }: { action: string }) => action,
+  );
 
 describe('plans', () => {
   test('set at once are all in force, and in the file', async () => {
     const names = ['one', 'two', 'three', 'free'];
-    const answers = await Promise.all(names.map((name) => admin('PUT', `/plans/${name}`, { limits: '9/minute' })));
+    const answers = await Promise.all(
+      names.map((name) => admin('PUT', `/plans/${name}`, { limits: '9/minute' })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    for (const name of names) expect((await admin('GET', `/plans/${name}`)).body.limits).toBe('9/minute');
+    for (const name of names)
+      expect((await admin('GET', `/plans/${name}`)).body.limits).toBe('9/minute');
     const text = readFileSync(file('plans.yaml'), 'utf8');
     for (const name of names) expect(text).toContain(`${name}:`);
   });
@@ -58,7 +63,10 @@ test('records a reload in the audit log if it changed something, and not if it w
   writeFileSync(file('gateway.yaml'), 'cors: { maxAge: 1m }\n');
   expect((await admin('POST', '/reload')).status).toBe(200);
   const [entry] = (await admin('GET', '/audit')).body.entries;
-  expect(entry).toMatchObject({ action: 'config.reload', after: { changed: ['cors.maxAge'], needRestart: [] } });
+  expect(entry).toMatchObject({
+    action: 'config.reload',
+    after: { changed: ['cors.maxAge'], needRestart: [] },
+  });
 });
 
 describe('the target of an entry', () => {
@@ -86,7 +94,9 @@ describe('the target of an entry', () => {
     await admin('PUT', `/bans/${other.id}`, { duration: '2h', reason: 'crew' });
     expect(await actions('?target=acme')).toEqual(['bans.add', 'bans.add']);
     const { bans } = (await admin('GET', '/bans')).body;
-    expect(bans.map(({ plan, reason, by }: Record<string, string>) => ({ plan, reason, by }))).toEqual([
+    expect(
+      bans.map(({ plan, reason, by }: Record<string, string>) => ({ plan, reason, by })),
+    ).toEqual([
       { plan: 'team', reason: 'team', by: 'local' },
       { plan: 'crew', reason: 'crew', by: 'local' },
     ]);

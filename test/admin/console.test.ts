@@ -20,7 +20,8 @@ const root = makeToken();
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await TestGateway.start({
-    settings: 'console: { idleTimeout: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
+    settings:
+      'console: { idleTimeout: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
     env: { STOREGATE_ADMIN_TOKEN: root },
   });
 });
@@ -79,8 +80,12 @@ describe('signing in', () => {
       const answer = await caller().ask('POST', '/console/session', { ...type, ...headers }, body);
       return answer.headers['set-cookie']![0];
     };
-    expect(await sign({ Origin: 'https://localhost:8443' })).toMatch(/^storegate_session_8443=.*; Secure$/);
-    expect(await sign({ Origin: 'http://localhost:8443', 'X-Forwarded-Proto': 'https' })).not.toMatch(/Secure/);
+    expect(await sign({ Origin: 'https://localhost:8443' })).toMatch(
+      /^storegate_session_8443=.*; Secure$/,
+    );
+    expect(
+      await sign({ Origin: 'http://localhost:8443', 'X-Forwarded-Proto': 'https' }),
+    ).not.toMatch(/Secure/);
   });
 
   test('ends the previous session of the browser', async () => {
@@ -146,9 +151,14 @@ describe('signing in', () => {
 
   test('writes neither token nor cookie into log, responses or the audit log', async () => {
     const { it, token } = await signedIn();
-    const answers = [await it.signIn(token), await it.call('GET', '/audit'), await it.signIn(`${token}x`)];
+    const answers = [
+      await it.signIn(token),
+      await it.call('GET', '/audit'),
+      await it.signIn(`${token}x`),
+    ];
     const id = it.cookie.split('=')[1]!;
-    for (const { text } of answers) for (const secret of [token, id]) expect(text).not.toContain(secret);
+    for (const { text } of answers)
+      for (const secret of [token, id]) expect(text).not.toContain(secret);
     for (const secret of [token, id]) expect(JSON.stringify(gateway.log)).not.toContain(secret);
   });
 });
@@ -161,9 +171,14 @@ describe('a session', () => {
     expect(await copy.who()).not.toBeNull();
     const { status, body, headers } = await it.ask('DELETE', '/console/session', OWN);
     expect([status, body.operator, body.links]).toEqual([200, null, []]);
-    expect(headers['set-cookie']![0]).toMatch(/=; Path=\/console\/; HttpOnly; SameSite=Strict; Max-Age=0$/);
+    expect(headers['set-cookie']![0]).toMatch(
+      /=; Path=\/console\/; HttpOnly; SameSite=Strict; Max-Age=0$/,
+    );
     expect(await copy.who()).toBeNull();
-    expect((await copy.call('GET', '/keys')).body).toMatchObject({ status: 401, code: 'invalid_admin_token' });
+    expect((await copy.call('GET', '/keys')).body).toMatchObject({
+      status: 401,
+      code: 'invalid_admin_token',
+    });
   });
 
   test('ends after console.idleTimeout without user activity: polls of the page do not count', async () => {
@@ -218,7 +233,9 @@ describe('a session', () => {
     const headers = { ...OWN, 'Content-Type': 'application/json' };
     const forged = { 'X-Storegate-User': 'cli:root', Authorization: `Bearer ${root}` };
     const draft = JSON.stringify({ account: 'audited', plan: 'free' });
-    expect((await it.ask('POST', '/console/api/keys', { ...headers, ...forged }, draft)).status).toBe(201);
+    expect(
+      (await it.ask('POST', '/console/api/keys', { ...headers, ...forged }, draft)).status,
+    ).toBe(201);
     const { entries } = (await it.call('GET', '/audit?limit=1')).body;
     expect(entries[0]).toMatchObject({ actor: name, action: 'keys.create' });
   });
@@ -263,14 +280,18 @@ test('aborts a stream of events when it ends, and is not extended by the stream'
 });
 
 describe('the cookie', () => {
-  test.each(['/keys', '/metrics', '/openapi.json', '/CONSOLE/api/keys', '//console/api/keys', '/console/../keys'])(
-    'is refused at %s',
-    async (path) => {
-      const { it } = await signedIn();
-      const { status } = await it.ask('GET', path, OWN);
-      expect([401, 404]).toContain(status);
-    },
-  );
+  test.each([
+    '/keys',
+    '/metrics',
+    '/openapi.json',
+    '/CONSOLE/api/keys',
+    '//console/api/keys',
+    '/console/../keys',
+  ])('is refused at %s', async (path) => {
+    const { it } = await signedIn();
+    const { status } = await it.ask('GET', path, OWN);
+    expect([401, 404]).toContain(status);
+  });
 
   test.each([
     ['/console/%61pi/keys', 404],
@@ -298,7 +319,14 @@ describe('the cookie', () => {
     expect(await found(`a=b; ${own}=${id}; c=d`)).toBe(name);
     expect(await found(`${own}=other; ${own}=; ${own}=${id}`)).toBe(name);
     expect(await found(`${Array(200).fill(`${own}=x`).join('; ')}; ${own}=${id}`)).toBe(name);
-    for (const wrong of [`${own}x=${id}`, `x${own}=${id}`, own, `${own}=${id}=`, `${own}="${id}"`, `${own}=__proto__`])
+    for (const wrong of [
+      `${own}x=${id}`,
+      `x${own}=${id}`,
+      own,
+      `${own}=${id}=`,
+      `${own}="${id}"`,
+      `${own}=__proto__`,
+    ])
       expect([wrong, await found(wrong)]).toEqual([wrong, null]);
   });
 
@@ -356,7 +384,9 @@ describe('another page', () => {
     expect((await create({})).status).toBe(403);
     expect((await create({ 'Sec-Fetch-Site': 'none' })).status).toBe(403);
     expect((await create({ Origin: gateway.adminUrl })).status).toBe(201);
-    expect((await it.ask('GET', '/console/api/keys', { 'Sec-Fetch-Site': 'none' })).status).toBe(200);
+    expect((await it.ask('GET', '/console/api/keys', { 'Sec-Fetch-Site': 'none' })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -377,9 +407,15 @@ describe('the page', () => {
   test('is public, and gives access to nothing else', async () => {
     const it = caller();
     expect((await it.ask('GET', '/console/')).status).toBe(200);
-    expect((await it.ask('GET', '/console/session')).body).toMatchObject({ operator: null, open: false, links: [] });
+    expect((await it.ask('GET', '/console/session')).body).toMatchObject({
+      operator: null,
+      open: false,
+      links: [],
+    });
     expect((await it.ask('GET', '/console/api/keys')).status).toBe(401);
-    expect((await it.ask('GET', '/console/api/keys', { Authorization: `Bearer ${root}` })).status).toBe(401);
+    expect(
+      (await it.ask('GET', '/console/api/keys', { Authorization: `Bearer ${root}` })).status,
+    ).toBe(401);
   });
 
   test.each([
@@ -400,7 +436,9 @@ describe('the page', () => {
   });
 
   test('is the redirect target of browsers at /, while other clients get the usual response', async () => {
-    const led = await caller().ask('GET', '/', { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    const led = await caller().ask('GET', '/', {
+      Accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+    });
     expect([led.status, led.headers.location]).toEqual([303, '/console/']);
     for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json' }])
       expect((await caller().ask('GET', '/', headers)).status).toBe(401);
@@ -411,7 +449,13 @@ describe('the page', () => {
 test('is missing if the console is disabled, and the response says so', async () => {
   const off = await TestGateway.start({ settings: 'console: { enabled: false }\n' });
   const it = new ConsoleCaller(off.adminUrl);
-  for (const path of ['/console', '/console/', '/console/session', '/console/api/keys', '/console/reference/']) {
+  for (const path of [
+    '/console',
+    '/console/',
+    '/console/session',
+    '/console/api/keys',
+    '/console/reference/',
+  ]) {
     const { status, body } = await it.ask('GET', path);
     expect([path, status, body.message]).toEqual([
       path,
@@ -433,7 +477,9 @@ test('without a configured token, sign-in fails, and other pages are still refus
   });
   expect((await it.call('POST', '/keys', { account: 'a', plan: 'free' })).status).toBe(201);
   const json = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-site' };
-  expect((await it.ask('POST', '/console/api/keys', json, '{"account":"a","plan":"free"}')).status).toBe(403);
+  expect(
+    (await it.ask('POST', '/console/api/keys', json, '{"account":"a","plan":"free"}')).status,
+  ).toBe(403);
   const { token } = bodyOf(await it.call('POST', '/tokens', { name: 'first', role: 'admin' }));
   expect((await it.call('GET', '/keys')).status).toBe(401);
   expect((await it.signIn(token)).body).toMatchObject({ operator: { name: 'first' }, open: false });
@@ -450,7 +496,10 @@ describe('sessions', () => {
     await it.signIn(root);
     one.clock.pass(30 * MINUTE);
     writeFileSync(join(one.folder, 'gateway.yaml'), 'console: { idleTimeout: 20m }\n');
-    const reloaded = await adminOf(one.adminUrl, { Authorization: `Bearer ${root}` })('POST', '/reload');
+    const reloaded = await adminOf(one.adminUrl, { Authorization: `Bearer ${root}` })(
+      'POST',
+      '/reload',
+    );
     expect(reloaded.body.changed).toEqual(['console.idleTimeout']);
     expect(await it.who()).toBeNull();
     await it.signIn(root);

@@ -66,26 +66,37 @@ const ROWS: readonly Row[] = [
 describe('durations of calls', () => {
   test('are in the table of ranges, and their maxima in the contract', () => {
     const text = readFileSync(ADMIN_CONTRACT, 'utf8');
-    const uses = [...text.matchAll(/(\w+): \{ \$ref: '#\/components\/schemas\/Duration' \}/g)].map(([, name]) => name!);
+    const uses = [...text.matchAll(/(\w+): \{ \$ref: '#\/components\/schemas\/Duration' \}/g)].map(
+      ([, name]) => name!,
+    );
     // A period before now, of at most a day, is not added to anything.
     const fields = new Set(uses.filter((name) => name !== 'schema'));
     expect([...fields].sort()).toEqual([...DURATION_FIELDS].sort());
-    for (const field of DURATION_FIELDS) expect(text).toContain(`${formatDuration(longest(field))}`);
+    for (const field of DURATION_FIELDS)
+      expect(text).toContain(`${formatDuration(longest(field))}`);
     expect(new Set(ROWS.map(({ field }) => field))).toEqual(new Set(DURATION_FIELDS));
   });
 
-  test.each(ROWS)('$name: takes the longest, and refuses a day more with its place and range', async (row) => {
-    const most = longest(row.field);
-    await admin('PUT', `/bans/${id}`, { ...BAN, duration: '1m' });
-    expect([200, 201]).toContain((await row.call(formatDuration(most))).status);
-    for (const text of [`${most / 86_400_000 + 1}d`, '99999999d', '999999999d']) {
-      const { status, body } = await row.call(text);
-      expect(status).toBe(400);
-      expect(body.details).toEqual([
-        { in: 'body', pointer: `/${row.field}`, rule: 'unfit', message: expect.stringContaining(formatDuration(most)) },
-      ]);
-    }
-  });
+  test.each(ROWS)(
+    '$name: takes the longest, and refuses a day more with its place and range',
+    async (row) => {
+      const most = longest(row.field);
+      await admin('PUT', `/bans/${id}`, { ...BAN, duration: '1m' });
+      expect([200, 201]).toContain((await row.call(formatDuration(most))).status);
+      for (const text of [`${most / 86_400_000 + 1}d`, '99999999d', '999999999d']) {
+        const { status, body } = await row.call(text);
+        expect(status).toBe(400);
+        expect(body.details).toEqual([
+          {
+            in: 'body',
+            pointer: `/${row.field}`,
+            rule: 'unfit',
+            message: expect.stringContaining(formatDuration(most)),
+          },
+        ]);
+      }
+    },
+  );
 
   test('that the contract admits never end in 500', async () => {
     const duration = fc
@@ -104,13 +115,27 @@ describe('durations of calls', () => {
   test.each([
     ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires-in', '99999999d'],
     ['keys', 'update', 'key_a', '--expires-in', '99999999d'],
-    ['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'a'.repeat(64), '--expires-in', '99999999d'],
+    [
+      'keys',
+      'import',
+      '--plan',
+      'free',
+      '--account',
+      'a',
+      '--hash',
+      'a'.repeat(64),
+      '--expires-in',
+      '99999999d',
+    ],
     ['keys', 'rotate', 'key_a', '--overlap', '91d'],
     ['bans', 'add', 'key_a', '--reason', 'abuse', '--duration', '3651d'],
     ['bans', 'extend', 'key_a', '--reason', 'abuse', '--duration', '0s'],
   ])('are refused by storegate %s %s before a call', async (...args) => {
     const { code, err } = await commandLine(gateway.folder)(args);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/It must be from \d+ms to \d+d/) });
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(/It must be from \d+ms to \d+d/),
+    });
   });
 });
 
@@ -119,7 +144,9 @@ test('an expiry is a time that RFC 3339 can write', async () => {
   expect((await expires('9999-12-31T23:59:59Z')).body.expires).toBe('9999-12-31T23:59:59.000Z');
   const { status, body } = await expires('9999-12-31T23:59:59-01:00');
   expect(status).toBe(400);
-  expect(body.details).toMatchObject([{ pointer: '/expires', message: 'must be at most 9999-12-31T23:59:59.999Z' }]);
+  expect(body.details).toMatchObject([
+    { pointer: '/expires', message: 'must be at most 9999-12-31T23:59:59.999Z' },
+  ]);
   const many = { keys: [{ ...KEY, hash: hash(), expires: '9999-12-31T23:59:59-01:00' }] };
   const bulk = await admin('POST', '/keys/import-many', many);
   expect([bulk.status, bulk.body.details[0].pointer]).toEqual([400, '/keys/0/expires']);

@@ -31,13 +31,22 @@ test('a web page cannot call the admin listener, neither by its name nor by a re
   expect(await status('/keys', { Host: `127.0.0.1.evil.example:${port}` })).toBe(403);
   expect(await status('/keys', { Origin: 'https://evil.example' })).toBe(403);
   expect(await status('/keys', { Origin: 'null' })).toBe(403);
-  expect(await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` })).toBe(200);
+  expect(
+    await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` }),
+  ).toBe(200);
 });
 
 test('a browser reads the admin listener for its own pages only, and opens the console from everywhere', async () => {
   gateway = await TestGateway.start();
   const page = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
-  const paths = ['/keys', '/metrics', '/openapi.json', '/health/live', '/console/', '/console/session'];
+  const paths = [
+    '/keys',
+    '/metrics',
+    '/openapi.json',
+    '/health/live',
+    '/console/',
+    '/console/session',
+  ];
   const statuses = async (headers: Record<string, string>) => {
     const found: number[] = [];
     for (const path of paths) found.push(await status(path, headers));
@@ -45,12 +54,18 @@ test('a browser reads the admin listener for its own pages only, and opens the c
   };
   for (const site of ['cross-site', 'same-site', 'same-origin, cross-site']) {
     expect(await statuses({ 'Sec-Fetch-Site': site })).toEqual(Array(6).fill(403));
-    expect(await statuses({ 'Sec-Fetch-Site': site, ...page })).toEqual([403, 403, 403, 403, 200, 403]);
+    expect(await statuses({ 'Sec-Fetch-Site': site, ...page })).toEqual([
+      403, 403, 403, 403, 200, 403,
+    ]);
     expect(await status('/', { 'Sec-Fetch-Site': site, Accept: 'text/html', ...page })).toBe(303);
     const frame = { ...page, 'Sec-Fetch-Dest': 'iframe' };
     expect(await status('/console/', { 'Sec-Fetch-Site': site, ...frame })).toBe(403);
   }
-  for (const headers of [{}, { 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none', ...page }])
+  for (const headers of [
+    {},
+    { 'Sec-Fetch-Site': 'same-origin' },
+    { 'Sec-Fetch-Site': 'none', ...page },
+  ])
     expect(await statuses(headers)).toEqual(Array(6).fill(200));
 });
 
@@ -62,7 +77,8 @@ test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens se
     const asked = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
     return await gate.operator(asked).catch(({ code }) => code);
   };
-  for (let i = 0; i < 10; i++) expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');
+  for (let i = 0; i < 10; i++)
+    expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');
   expect(await refusal('::ffff:192.0.2.1')).toBe('too_many_failed_attempts');
   expect(await refusal('::ffff:192.0.2.2')).toBe('invalid_admin_token');
 });
@@ -87,13 +103,20 @@ describe('tokens', () => {
     for (const [role, token] of Object.entries(tokens)) {
       const call = adminOf(gateway.adminUrl, bearer(token));
       results[role] = [];
-      for (const [method, path, body] of calls) results[role].push((await call(method, path, body)).status);
+      for (const [method, path, body] of calls)
+        results[role].push((await call(method, path, body)).status);
     }
-    expect(results).toEqual({ read: [200, 403, 403], operate: [200, 201, 403], admin: [200, 201, 201] });
+    expect(results).toEqual({
+      read: [200, 403, 403],
+      operate: [200, 201, 403],
+      admin: [200, 201, 201],
+    });
     expect(JSON.stringify((await root('GET', '/tokens')).body)).not.toContain(tokens.read);
     expect((await root('POST', '/tokens', { name: 'the-read', role: 'admin' })).status).toBe(409);
     expect((await root('DELETE', '/tokens/the-read')).status).toBe(200);
-    expect((await adminOf(gateway.adminUrl, bearer(tokens.read!))('GET', '/keys')).status).toBe(401);
+    expect((await adminOf(gateway.adminUrl, bearer(tokens.read!))('GET', '/keys')).status).toBe(
+      401,
+    );
     expect((await root('DELETE', '/tokens/the-read')).status).toBe(404);
   });
 
@@ -119,7 +142,11 @@ describe('tokens', () => {
 
 describe('the token of the run', () => {
   const ownToken = () =>
-    (JSON.parse(readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8')) as { token: string }).token;
+    (
+      JSON.parse(readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8')) as {
+        token: string;
+      }
+    ).token;
   const actors = async () =>
     (await gateway.admin.get('/audit').set(bearer(ownToken()))).body.entries.map(
       ({ actor }: { actor: string }) => actor,
@@ -134,15 +161,21 @@ describe('the token of the run', () => {
     expect(await actors()).toEqual(['cli:jürgen b', 'cli:anna', `cli:${userInfo().username}`]);
   });
 
-  test.each(['anna', 'local', 'configured', 'cli:', 'cli:a%0Ab', 'cli:%zz', `cli:${'x'.repeat(97)}`, ''])(
-    'refuses the name %j',
-    async (name) => {
-      gateway = await TestGateway.start();
-      const { status, body } = await reload({ ...bearer(ownToken()), 'X-Storegate-User': name });
-      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
-      expect(await actors()).toEqual([]);
-    },
-  );
+  test.each([
+    'anna',
+    'local',
+    'configured',
+    'cli:',
+    'cli:a%0Ab',
+    'cli:%zz',
+    `cli:${'x'.repeat(97)}`,
+    '',
+  ])('refuses the name %j', async (name) => {
+    gateway = await TestGateway.start();
+    const { status, body } = await reload({ ...bearer(ownToken()), 'X-Storegate-User': name });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+    expect(await actors()).toEqual([]);
+  });
 
   test('is the only token whose holder may choose a name', async () => {
     gateway = await TestGateway.start();

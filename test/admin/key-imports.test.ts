@@ -23,7 +23,8 @@ const keyOf = (changes: object = {}) => ({
 });
 const importMany = (keys: readonly object[], more: object = {}) =>
   admin('POST', '/keys/import-many', { keys, ...more });
-const listed = async (account: string) => (await admin('GET', `/keys?account=${account}`)).body.keys;
+const listed = async (account: string) =>
+  (await admin('GET', `/keys?account=${account}`)).body.keys;
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 const FULL = {
@@ -38,11 +39,19 @@ test('imports many keys with all their fields, and their old secrets work', asyn
   const [one, two, off] = [secretOf(), secretOf(), secretOf()];
   const expires = new Date(gateway.clock.now + 90 * DAY).toISOString();
   const { status, body } = await importMany([
-    keyOf({ account: 'full', hash: createHash('sha256').update(one).digest('hex'), ...FULL, expires }),
+    keyOf({
+      account: 'full',
+      hash: createHash('sha256').update(one).digest('hex'),
+      ...FULL,
+      expires,
+    }),
     keyOf({ account: 'full', hash: hashSecret(two) }),
     keyOf({ account: 'full', hash: hashSecret(off), disabled: true }),
   ]);
-  expect({ status, body }).toEqual({ status: 200, body: { dryRun: false, imported: 3, already: 0, bad: [] } });
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { dryRun: false, imported: 3, already: 0, bad: [] },
+  });
   await until('they work', async () => (await pets(two)).status === 200);
   expect((await pets(one)).headers['x-ratelimit-limit']).toBe('5');
   expect((await pets(off)).body.code).toBe('key_disabled');
@@ -55,7 +64,11 @@ test('imports many keys with all their fields, and their old secrets work', asyn
   for (const { id } of keys) {
     const { body } = await admin('GET', `/audit?target=${id}`);
     expect(body.entries).toMatchObject([
-      { action: 'keys.import', target: 'keys', after: { count: 3, ids: keys.map((key: { id: string }) => key.id) } },
+      {
+        action: 'keys.import',
+        target: 'keys',
+        after: { count: 3, ids: keys.map((key: { id: string }) => key.id) },
+      },
     ]);
   }
 });
@@ -66,16 +79,28 @@ test('a repeated call changes nothing', async () => {
   const before = await listed('twice');
   const [first] = (await admin('GET', '/audit')).body.entries;
   const again = [{ ...keys[0], metadata: { old: 'yes', team: 'pets' } }, keys[1]!];
-  expect((await importMany(again)).body).toEqual({ dryRun: false, imported: 0, already: 2, bad: [] });
+  expect((await importMany(again)).body).toEqual({
+    dryRun: false,
+    imported: 0,
+    already: 2,
+    bad: [],
+  });
   expect(await listed('twice')).toEqual(before);
   expect((await admin('GET', '/audit')).body.entries[0].number).toBe(first.number);
 });
 
 test('an existing key stays although its expiry has passed', async () => {
-  const keys = [keyOf({ account: 'late', expires: new Date(gateway.clock.now + DAY).toISOString() })];
+  const keys = [
+    keyOf({ account: 'late', expires: new Date(gateway.clock.now + DAY).toISOString() }),
+  ];
   await importMany(keys);
   gateway.clock.now += 2 * DAY;
-  expect((await importMany(keys)).body).toEqual({ dryRun: false, imported: 0, already: 1, bad: [] });
+  expect((await importMany(keys)).body).toEqual({
+    dryRun: false,
+    imported: 0,
+    already: 1,
+    bad: [],
+  });
 });
 
 describe('an invalid key', () => {
@@ -86,9 +111,24 @@ describe('an invalid key', () => {
     ['a custom plan without limits', { plan: 'enterprise' }, 'limits', 'give the key some'],
     ['invalid limits', { limits: SECRET }, 'limits', 'limits look like'],
     ['an invalid account', { account: `/${SECRET}` }, 'account', 'an account is'],
-    ['an invalid address', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
-    ['an invalid scope', { scopes: ['a', `${SECRET},`] }, 'scopes', 'scope 2 is not a valid scope name'],
-    ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
+    [
+      'an invalid address',
+      { addresses: ['::1', SECRET] },
+      'addresses',
+      'address 2 is not an address',
+    ],
+    [
+      'an invalid scope',
+      { scopes: ['a', `${SECRET},`] },
+      'scopes',
+      'scope 2 is not a valid scope name',
+    ],
+    [
+      'metadata with a bad name',
+      { metadata: { [`${SECRET}!`]: '' } },
+      'metadata',
+      'names are up to 64',
+    ],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expires', 'in the past'],
     ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'not a SHA-256'],
   ])('with %s is reported, and no key is imported', async (_what, changes, field, message) => {
@@ -98,7 +138,9 @@ describe('an invalid key', () => {
     expect(status).toBe(400);
     expect(body).toMatchObject({
       code: 'invalid_value',
-      details: [{ in: 'body', pointer: `/keys/2/${field}`, message: expect.stringContaining(message) }],
+      details: [
+        { in: 'body', pointer: `/keys/2/${field}`, message: expect.stringContaining(message) },
+      ],
     });
     expect(JSON.stringify(body)).not.toContain(SECRET);
     expect(await listed(account)).toEqual([]);
@@ -110,7 +152,9 @@ describe('an invalid key', () => {
     const { status, body } = await importMany(keys, { dryRun: true });
     expect(status).toBe(200);
     expect(body).toMatchObject({ dryRun: true, imported: 2, already: 0 });
-    expect(body.bad.map(({ index, field }: { index: number; field: string }) => [index, field])).toEqual([
+    expect(
+      body.bad.map(({ index, field }: { index: number; field: string }) => [index, field]),
+    ).toEqual([
       [1, 'account'],
       [1, 'plan'],
       [3, 'hash'],
@@ -146,7 +190,9 @@ describe('an invalid key', () => {
   test('is not a key with the same scopes in another order', async () => {
     const key = keyOf({ account: 'ordered', ...FULL });
     await importMany([key]);
-    const { body } = await importMany([{ ...key, scopes: FULL.scopes.toReversed() }], { dryRun: true });
+    const { body } = await importMany([{ ...key, scopes: FULL.scopes.toReversed() }], {
+      dryRun: true,
+    });
     expect(body).toMatchObject({ imported: 0, already: 1, bad: [] });
   });
 
@@ -174,7 +220,10 @@ test('a call with an Idempotency-Key returns its first response', async () => {
 
 test.each([
   ['no key', []],
-  ['more than a thousand', Array.from({ length: 1_001 }, () => ({ account: 'a', plan: 'b', hash: 'c'.repeat(64) }))],
+  [
+    'more than a thousand',
+    Array.from({ length: 1_001 }, () => ({ account: 'a', plan: 'b', hash: 'c'.repeat(64) })),
+  ],
   ['an unknown field', [keyOf({ expiresIn: '90d' })]],
 ])('%s is refused', async (_what, keys) => {
   expect(await importMany(keys)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });

@@ -16,7 +16,8 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const NEW = { account: 'acme', plan: 'business' };
-const create = async (draft: object = {}) => bodyOf(await admin('POST', '/keys', { ...NEW, ...draft }));
+const create = async (draft: object = {}) =>
+  bodyOf(await admin('POST', '/keys', { ...NEW, ...draft }));
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('a key', () => {
@@ -46,12 +47,15 @@ describe('a key', () => {
     expect((await pets(body.key)).headers['x-ratelimit-limit']).toBe('5');
     const shown = await admin('GET', `/keys/${body.id}`);
     expect(JSON.stringify(shown.body)).not.toContain(body.key);
-    expect(JSON.stringify(shown.body)).not.toContain(createHash('sha256').update(body.key).digest('base64url'));
+    expect(JSON.stringify(shown.body)).not.toContain(
+      createHash('sha256').update(body.key).digest('base64url'),
+    );
   });
 
   test('is listed with filters and pages', async () => {
     const ids: string[] = [];
-    for (let i = 0; i < 5; i++) ids.push((await create({ account: 'lister', label: `Number ${i}` })).id);
+    for (let i = 0; i < 5; i++)
+      ids.push((await create({ account: 'lister', label: `Number ${i}` })).id);
     await admin('POST', `/keys/${ids[1]}/disable`);
     const seen: string[] = [];
     for (let next: string | null = ''; next !== null; ) {
@@ -93,7 +97,11 @@ describe('a key', () => {
 
   test('cannot be found by the token of an operator, which must not appear in a URL', async () => {
     const token = makeToken();
-    for (const path of [`/keys?find=${token}`, `/audit?actor=${token}`, `/tokens/${token.slice(0, 30)}`]) {
+    for (const path of [
+      `/keys?find=${token}`,
+      `/audit?actor=${token}`,
+      `/tokens/${token.slice(0, 30)}`,
+    ]) {
       const { status, body } = await admin(path.startsWith('/tokens') ? 'DELETE' : 'GET', path);
       expect([path, status, body.code]).toEqual([path, 400, 'invalid_value']);
       expect(body.message).toBe('This looks like the token of an operator: give its name.');
@@ -108,7 +116,13 @@ describe('a key', () => {
       label: null,
       expires: null,
     });
-    expect(body).toMatchObject({ plan: 'pro', limits: '7/minute', label: null, expires: null, metadata: { a: '1' } });
+    expect(body).toMatchObject({
+      plan: 'pro',
+      limits: '7/minute',
+      label: null,
+      expires: null,
+      metadata: { a: '1' },
+    });
     expect((await pets(key)).headers['x-ratelimit-limit']).toBe('7');
   });
 
@@ -120,8 +134,11 @@ describe('a key', () => {
     expect((await admin('PATCH', `/keys/${id}`, { label: 'x' })).body.scopes).toEqual(given);
     expect((await admin('POST', `/keys/${id}/rotate`)).body.scopes).toEqual(given);
     const holders = async (scope: string) =>
-      (await admin('GET', `/keys?account=scoped&scope=${encodeURIComponent(scope)}`)).body.keys.length;
-    expect([await holders('pets:write'), await holders('pets'), await holders(given[1]!)]).toEqual([1, 0, 1]);
+      (await admin('GET', `/keys?account=scoped&scope=${encodeURIComponent(scope)}`)).body.keys
+        .length;
+    expect([await holders('pets:write'), await holders('pets'), await holders(given[1]!)]).toEqual([
+      1, 0, 1,
+    ]);
     expect((await admin('PATCH', `/keys/${id}`, { scopes: [] })).body.scopes).toEqual([]);
     const { entries } = (await admin('GET', `/audit?target=${id}`)).body;
     expect(entries[0]).toMatchObject({
@@ -153,7 +170,9 @@ describe('a key', () => {
     const { id, key } = await create();
     expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBeNull();
     await pets(key);
-    expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(gateway.clock.now).toISOString());
+    expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBe(
+      new Date(gateway.clock.now).toISOString(),
+    );
   });
 
   test('is identified by its secret', async () => {
@@ -172,7 +191,9 @@ describe('a rotation', () => {
     const answer = await pets(old);
     expect(answer.status).toBe(200);
     expect(answer.headers['x-key-retires']).toBe(ends);
-    expect(answer.headers['access-control-expose-headers'] ?? 'X-Key-Retires').toContain('X-Key-Retires');
+    expect(answer.headers['access-control-expose-headers'] ?? 'X-Key-Retires').toContain(
+      'X-Key-Retires',
+    );
     expect((await pets(body.key)).headers['x-key-retires']).toBeUndefined();
     expect((await gateway.admin.get('/metrics')).text).toContain(
       'storegate_retiring_key_requests_total{plan="business"} 1',
@@ -185,7 +206,9 @@ describe('a rotation', () => {
   test('shares the counters between both secrets', async () => {
     const { id, key: old } = await create({ limits: '2/minute' });
     const { key } = bodyOf(await admin('POST', `/keys/${id}/rotate`));
-    expect([(await pets(old)).status, (await pets(key)).status, (await pets(old)).status]).toEqual([200, 200, 429]);
+    expect([(await pets(old)).status, (await pets(key)).status, (await pets(old)).status]).toEqual([
+      200, 200, 429,
+    ]);
   });
 
   test('is refused during a rotation, also for concurrent calls, unless it is forced', async () => {
@@ -229,24 +252,39 @@ describe('an invalid call changes nothing and says what to do', () => {
     ['invalid limits', { limits: 'lots' }, 'must look like 60/minute'],
     ['an invalid address', { addresses: ['10.0.0.0/33'] }, 'is not an address'],
     ['a scope twice', { scopes: ['a', 'a'] }, 'must not have duplicate entries'],
-    ['a scope with a comma', { scopes: ['a,b'] }, 'is not a valid scope name: 1 to 64 visible characters'],
+    [
+      'a scope with a comma',
+      { scopes: ['a,b'] },
+      'is not a valid scope name: 1 to 64 visible characters',
+    ],
     ['a scope with a space', { scopes: ['a', 'b c'] }, 'is not a valid scope name'],
     ['a scope with a quote', { scopes: ['a"'] }, 'is not a valid scope name'],
     ['a scope beyond ASCII', { scopes: ['schreiben:hände'] }, 'is not a valid scope name'],
     ['a scope with a control character', { scopes: ['a\u0000'] }, 'is not a valid scope name'],
     ['an empty scope', { scopes: [''] }, 'must have at least 1 character'],
     ['a scope that is too long', { scopes: ['x'.repeat(65)] }, 'must have at most 64 characters'],
-    ['33 scopes', { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) }, 'must have at most 32 entries'],
+    [
+      '33 scopes',
+      { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) },
+      'must have at most 32 entries',
+    ],
     ['scopes outside a list', { scopes: 'a' }, 'must be a list'],
     ['scopes that are null', { scopes: null }, 'must be a list'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expiry is in the past'],
-    ['two expiries', { expires: '2101-01-01T00:00:00Z', expiresIn: '1d' }, 'either expires or expiresIn'],
+    [
+      'two expiries',
+      { expires: '2101-01-01T00:00:00Z', expiresIn: '1d' },
+      'either expires or expiresIn',
+    ],
     ['an unknown field', { colour: 'red' }, 'colour'],
     ['a wrong type', { label: 7 }, 'label'],
   ])('%s', async (_name, draft, message) => {
     const before = (await admin('GET', '/keys?limit=1000')).body.keys.length;
     const { status, body } = await admin('POST', '/keys', { ...NEW, ...draft });
-    expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(message) });
+    expect({ status, message: body.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining(message),
+    });
     expect((await admin('GET', '/keys?limit=1000')).body.keys).toHaveLength(before);
   });
 
@@ -268,7 +306,9 @@ describe('an invalid call changes nothing and says what to do', () => {
   });
 
   test('refuses a body of another type, too large, or compressed', async () => {
-    expect((await admin('POST', '/keys', 'a=b', { 'Content-Type': 'text/plain' })).status).toBe(415);
+    expect((await admin('POST', '/keys', 'a=b', { 'Content-Type': 'text/plain' })).status).toBe(
+      415,
+    );
     expect((await admin('POST', '/keys', 'x'.repeat(300_000))).status).toBe(413);
     expect((await admin('POST', '/keys', NEW, { 'Content-Encoding': 'gzip' })).status).toBe(415);
   });

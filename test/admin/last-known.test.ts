@@ -17,15 +17,29 @@ const copy: KeysAsOf = {
   },
 };
 const ban = { subject: `key:${record.id}`, until: Date.parse(AT) + 1, limit: null };
-const bans = { asOf: Date.parse(AT), bans: [ban, { ...ban, subject: 'account:pro:acme', until: Date.parse(AT) }] };
+const bans = {
+  asOf: Date.parse(AT),
+  bans: [ban, { ...ban, subject: 'account:pro:acme', until: Date.parse(AT) }],
+};
 
 function api(lastKnown: AdminContext['lastKnown'], failing: () => Promise<never> = down) {
-  const keys = { get: failing, read: () => ({ [Symbol.asyncIterator]: () => ({ next: failing }) }) };
-  const context = { keys, state: () => ({ bans: failing }), auditLog: { list: failing }, clock: () => 0, lastKnown };
+  const keys = {
+    get: failing,
+    read: () => ({ [Symbol.asyncIterator]: () => ({ next: failing }) }),
+  };
+  const context = {
+    keys,
+    state: () => ({ bans: failing }),
+    auditLog: { list: failing },
+    clock: () => 0,
+    lastKnown,
+  };
   const operator = { name: 'anna', role: 'admin' } as const;
   const { call } = createAdminApi(context as unknown as AdminContext);
   return (path: string, method = 'GET') =>
-    call({ id: '1', operator, method, path, query: '', headers: [], body: null } as Parameters<typeof call>[0]);
+    call({ id: '1', operator, method, path, query: '', headers: [], body: null } as Parameters<
+      typeof call
+    >[0]);
 }
 
 const copied = api({ keys: () => copy, bans: () => bans });
@@ -38,8 +52,22 @@ test('returns keys of the copy while the state is down, with its time', async ()
 });
 
 test('returns known bans while the state is down, the first to end first', async () => {
-  const unknown = { since: null, limit: null, level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
-  const account = { subject: 'account:pro:acme', key: null, account: 'acme', plan: 'pro', until: AT };
+  const unknown = {
+    since: null,
+    limit: null,
+    level: null,
+    nextDuration: null,
+    resetsAt: null,
+    reason: null,
+    by: null,
+  };
+  const account = {
+    subject: 'account:pro:acme',
+    key: null,
+    account: 'acme',
+    plan: 'pro',
+    until: AT,
+  };
   const key = { subject: ban.subject, key: record.id, account: 'acme', plan: 'free' };
   expect((await copied('/bans')).body).toEqual({
     bans: [
@@ -59,13 +87,17 @@ test('returns 503 for unknown data, with what to do', async () => {
   await expect(copied('/audit')).rejects.toMatchObject({ code: 'state_unavailable', message });
   await expect(copied(`/keys/${record.id}`, 'DELETE')).rejects.toMatchObject({
     code: 'state_unavailable',
-    message: 'The state cannot be reached: `storegate status` shows since when; repeat the call when it is back.',
+    message:
+      'The state cannot be reached: `storegate status` shows since when; repeat the call when it is back.',
   });
 });
 
 test('a key whose record has the wrong shape is not shown from the copy', async () => {
-  const failing = () => Promise.reject(new Outage('state_unavailable', { cause: new CountersError('wrong') }));
-  await expect(api({ keys: () => copy, bans: () => bans }, failing)('/keys')).rejects.toMatchObject({
-    message: 'Wrong.',
-  });
+  const failing = () =>
+    Promise.reject(new Outage('state_unavailable', { cause: new CountersError('wrong') }));
+  await expect(api({ keys: () => copy, bans: () => bans }, failing)('/keys')).rejects.toMatchObject(
+    {
+      message: 'Wrong.',
+    },
+  );
 });

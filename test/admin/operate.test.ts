@@ -28,7 +28,8 @@ afterEach(() => gateway.stop());
 
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
   bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
-const status = async (key: string) => (await gateway.client.get('/pets').set('X-API-Key', key)).status;
+const status = async (key: string) =>
+  (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 
 const at = (later: number) => new Date(gateway.clock.now + later).toISOString();
 
@@ -53,13 +54,20 @@ describe('bans', () => {
         nextDuration: '5m',
         resetsAt: at(MINUTE + DAY),
         by: null,
-        reason: 'sent 3 more requests within 1m after 3/minute was used up, the last of them listPets',
+        reason:
+          'sent 3 more requests within 1m after 3/minute was used up, the last of them listPets',
         history: { bans: 1, lifted: null },
       },
     ]);
     const { body } = await admin('DELETE', `/bans/${id}`);
     expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, level: 0 });
-    expect(body.usage[0].windows[0]).toMatchObject({ name: 'minute', limit: 3, used: 0, remaining: 3, resets: null });
+    expect(body.usage[0].windows[0]).toMatchObject({
+      name: 'minute',
+      limit: 3,
+      used: 0,
+      remaining: 3,
+      resets: null,
+    });
     expect((await admin('GET', '/bans')).body.bans).toEqual([]);
     const { body: audit } = await admin('GET', `/audit?target=${id}&limit=1`);
     expect(audit.entries[0]).toMatchObject({
@@ -74,7 +82,9 @@ describe('bans', () => {
     const added = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
     expect(added.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
     const listed = async () =>
-      (await admin('GET', '/bans')).body.bans.map(({ history: _, ...ban }: Record<string, unknown>) => ban);
+      (await admin('GET', '/bans')).body.bans.map(
+        ({ history: _, ...ban }: Record<string, unknown>) => ban,
+      );
     expect(await listed()).toEqual(added.body.bans);
     gateway.clock.pass(MINUTE);
     expect(await status(key)).toBe(403);
@@ -90,16 +100,26 @@ describe('bans', () => {
     expect(await listed()).toEqual(extended.body.bans);
     gateway.clock.pass(2 * HOUR);
     expect(await status(key)).toBe(200);
-    expect((await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'x' })).status).toBe(409);
+    expect(
+      (await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'x' })).status,
+    ).toBe(409);
   });
 
   test('of an account apply to all its keys and its shared counters', async () => {
-    const [one, two, own] = [await create({ plan: 'team' }), await create({ plan: 'team' }), await create()];
+    const [one, two, own] = [
+      await create({ plan: 'team' }),
+      await create({ plan: 'team' }),
+      await create(),
+    ];
     await admin('PUT', '/bans/acme', { duration: '1h', reason: 'unpaid' });
-    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([403, 403, 403]);
+    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([
+      403, 403, 403,
+    ]);
     expect((await admin('GET', '/bans')).body.bans).toHaveLength(2);
     await admin('DELETE', '/bans/acme');
-    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([200, 200, 200]);
+    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([
+      200, 200, 200,
+    ]);
   });
 
   test.each([
@@ -126,7 +146,13 @@ describe('usage', () => {
     expect(await status(key)).toBe(429);
     const windows = async () => (await admin('GET', `/usage/${id}`)).body.usage[0].windows;
     expect(await windows()).toEqual([
-      expect.objectContaining({ name: 'minute', limit: 3, used: 3, remaining: 0, resets: expect.any(String) }),
+      expect.objectContaining({
+        name: 'minute',
+        limit: 3,
+        used: 3,
+        remaining: 0,
+        resets: expect.any(String),
+      }),
       expect.objectContaining({ name: 'day', limit: 5, used: 3, remaining: 2 }),
     ]);
     const granted = await admin('POST', `/usage/${id}/grant`, { units: 2, window: 'minute' });
@@ -143,7 +169,11 @@ describe('usage', () => {
     await status(one.key);
     await status(two.key);
     expect((await admin('GET', '/usage/acme')).body.usage).toEqual([
-      expect.objectContaining({ key: null, account: 'acme', windows: [expect.objectContaining({ used: 2 })] }),
+      expect.objectContaining({
+        key: null,
+        account: 'acme',
+        windows: [expect.objectContaining({ used: 2 })],
+      }),
     ]);
   });
 
@@ -166,7 +196,13 @@ describe('accounts', () => {
     await create({ account: 'other' });
     await admin('DELETE', `/keys/${id}`);
     const { body } = await admin('GET', '/accounts');
-    expect(body.accounts.map(({ account, keys, active }: Record<string, unknown>) => [account, keys, active])).toEqual([
+    expect(
+      body.accounts.map(({ account, keys, active }: Record<string, unknown>) => [
+        account,
+        keys,
+        active,
+      ]),
+    ).toEqual([
       ['acme', 1, 0],
       ['other', 1, 1],
     ]);
@@ -178,10 +214,8 @@ describe('accounts', () => {
     for (const account of ['c', 'a', 'd', 'b', 'a']) await create({ account });
     const pages: string[][] = [];
     for (let next: string | null = ''; next !== null; ) {
-      const { body }: { body: { accounts: { account: string }[]; next: string | null } } = await admin(
-        'GET',
-        `/accounts?limit=2${next && `&after=${next}`}`,
-      );
+      const { body }: { body: { accounts: { account: string }[]; next: string | null } } =
+        await admin('GET', `/accounts?limit=2${next && `&after=${next}`}`);
       pages.push(body.accounts.map(({ account }) => account));
       next = body.next;
     }
@@ -235,7 +269,9 @@ describe('plans', () => {
     const { key } = await create();
     await status(key);
     const put = gateway.clock.now;
-    expect((await admin('PUT', '/plans/free', { limits: '10/minute,90/hour', drop: ['day'] })).status).toBe(200);
+    expect(
+      (await admin('PUT', '/plans/free', { limits: '10/minute,90/hour', drop: ['day'] })).status,
+    ).toBe(200);
     const answer = await gateway.client.get('/pets').set('X-API-Key', key);
     expect(answer.headers['x-ratelimit-limit']).toBe('10');
     expect(answer.headers['x-ratelimit-remaining']).toBe('8');
@@ -243,9 +279,16 @@ describe('plans', () => {
     expect(text).toContain('# Kept by hand.');
     gateway.clock.pass(5);
     const { body } = await admin('POST', '/plans/free/simulate', { limits: '9/hour' });
-    expect(body.lastDay.windows[1]).toMatchObject({ name: 'hour', since: new Date(put).toISOString() });
-    expect((await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status).toBe(200);
-    expect((await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name)).toContain('gold');
+    expect(body.lastDay.windows[1]).toMatchObject({
+      name: 'hour',
+      since: new Date(put).toISOString(),
+    });
+    expect(
+      (await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status,
+    ).toBe(200);
+    expect(
+      (await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name),
+    ).toContain('gold');
   });
 
   test.each([
@@ -283,7 +326,10 @@ describe('the audit log', () => {
     await admin('POST', `/keys/${id}/rotate`);
     await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'why' });
     const first = await admin('GET', '/audit?limit=2');
-    expect(first.body.entries.map(({ action }: { action: string }) => action)).toEqual(['bans.add', 'keys.rotate']);
+    expect(first.body.entries.map(({ action }: { action: string }) => action)).toEqual([
+      'bans.add',
+      'keys.rotate',
+    ]);
     const rest = await admin('GET', `/audit?below=${first.body.next}`);
     expect(rest.body.entries).toEqual([
       expect.objectContaining({
@@ -325,16 +371,26 @@ describe('the audit log', () => {
 test('shows the configuration in force with sources, and secrets masked', async () => {
   await gateway.stop();
   const token = `t${'x'.repeat(40)}`;
-  gateway = await TestGateway.start({ settings: 'cors: { maxAge: 5m }\n', env: { STOREGATE_ADMIN_TOKEN: token } });
-  const { body } = await adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })('GET', '/config');
-  const setting = (name: string) => body.settings.find((one: { name: string }) => one.name === name);
+  gateway = await TestGateway.start({
+    settings: 'cors: { maxAge: 5m }\n',
+    env: { STOREGATE_ADMIN_TOKEN: token },
+  });
+  const { body } = await adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })(
+    'GET',
+    '/config',
+  );
+  const setting = (name: string) =>
+    body.settings.find((one: { name: string }) => one.name === name);
   expect(setting('cors.maxAge')).toEqual({
     name: 'cors.maxAge',
     value: '"5m"',
     source: expect.stringContaining('gateway.yaml:1'),
     restart: false,
   });
-  expect(setting('listen.port')).toMatchObject({ source: 'environment STOREGATE_PORT', restart: true });
+  expect(setting('listen.port')).toMatchObject({
+    source: 'environment STOREGATE_PORT',
+    restart: true,
+  });
   expect(JSON.stringify(body)).not.toContain(token);
   expect(existsSync(gateway.folder)).toBe(true);
 });

@@ -43,7 +43,12 @@ describe('the admin API does not start', () => {
       'operationId: another',
       'the code of grantUsage belongs',
     ],
-    ['a role is unknown', 'x-role: admin', 'x-role: king', 'operation setPlan needs an x-role of read, operate, admin'],
+    [
+      'a role is unknown',
+      'x-role: admin',
+      'x-role: king',
+      'operation setPlan needs an x-role of read, operate, admin',
+    ],
     ['a role is missing', '      x-role: operate\n', '', 'operation createKey needs an x-role'],
     [
       'an operation has a name that every object has',
@@ -64,8 +69,8 @@ describe('the admin API does not start', () => {
 });
 
 /**
- * Every operation under the lowest role that may call it. Deliberately a copy of the contract: roles change on purpose
- * only.
+ * Every operation under the lowest role that may call it. Deliberately a copy of the contract:
+ * roles change on purpose only.
  */
 const LOWEST: Readonly<Record<Role, readonly string[]>> = {
   read: [
@@ -132,16 +137,27 @@ describe('the role of a token', () => {
   });
 
   async function isLetIn({ method, path }: Operation, role: Role): Promise<boolean> {
-    const call = { id: '', operator: { name: 'anna', role }, method, path: path.replaceAll(/[{}]/g, '') };
-    const refusal: unknown = await api.call({ ...call, query: '', headers: [], body: null }).catch((error) => error);
+    const call = {
+      id: '',
+      operator: { name: 'anna', role },
+      method,
+      path: path.replaceAll(/[{}]/g, ''),
+    };
+    const refusal: unknown = await api
+      .call({ ...call, query: '', headers: [], body: null })
+      .catch((error) => error);
     if (refusal !== letIn) expect(refusal).toMatchObject({ code: 'role_too_low' });
     return refusal === letIn;
   }
 
-  test.each(ROLES)('%s permits exactly its own operations and those of the lower roles', async (role) => {
-    const enough: string[] = [];
-    for (const operation of contract.operations) if (await isLetIn(operation, role)) enough.push(operation.id);
-    const before = ROLES.slice(0, ROLES.indexOf(role) + 1);
-    expect(enough.sort()).toEqual(before.flatMap((one) => LOWEST[one]).sort());
-  });
+  test.each(ROLES)(
+    '%s permits exactly its own operations and those of the lower roles',
+    async (role) => {
+      const enough: string[] = [];
+      for (const operation of contract.operations)
+        if (await isLetIn(operation, role)) enough.push(operation.id);
+      const before = ROLES.slice(0, ROLES.indexOf(role) + 1);
+      expect(enough.sort()).toEqual(before.flatMap((one) => LOWEST[one]).sort());
+    },
+  );
 });

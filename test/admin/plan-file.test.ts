@@ -41,7 +41,10 @@ describe('a plan that is set', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!;
     const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });
     expect(of(text)).toMatchObject({ concurrency: 20, weight: 1 });
-    expect(of(put(text, 'free', { weight: 3, count: 'account' }))).toMatchObject({ concurrency: 20, weight: 3 });
+    expect(of(put(text, 'free', { weight: 3, count: 'account' }))).toMatchObject({
+      concurrency: 20,
+      weight: 3,
+    });
     expect(of(put(text, 'free', { concurrency: null }))).not.toHaveProperty('concurrency');
     expect(of(put(text, 'enterprise', { concurrency: 200 }), 'enterprise')).toMatchObject({
       windows: null,
@@ -54,10 +57,15 @@ describe('a plan that is set', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!.addresses;
     const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };
     const text = put(shipped, 'free', { addresses });
-    expect(text).toContain('allow: [ 198.51.100.0/24, 2001:db8::/32 ]\n      deny: [ 198.51.100.66 ]\n');
+    expect(text).toContain(
+      'allow: [ 198.51.100.0/24, 2001:db8::/32 ]\n      deny: [ 198.51.100.66 ]\n',
+    );
     expect(of(text)).toEqual(addresses);
     expect(of(put(text, 'free', { limits: '7/minute', concurrency: 3 }))).toEqual(addresses);
-    expect(of(put(text, 'free', { addresses: { deny: ['::1'] } }))).toEqual({ allow: [], deny: ['::1'] });
+    expect(of(put(text, 'free', { addresses: { deny: ['::1'] } }))).toEqual({
+      allow: [],
+      deny: ['::1'],
+    });
     for (const none of [null, {}, { allow: [], deny: [] }])
       expect(of(put(text, 'free', { addresses: none }))).toBeUndefined();
     expect(of(put(text, 'pro', { limits: '7/minute' }), 'pro')).toBeUndefined();
@@ -65,33 +73,44 @@ describe('a plan that is set', () => {
 
   test('keeps its counting subject', () => {
     const text = put(shipped, 'free', { count: 'account' });
-    expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe('account');
+    expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe(
+      'account',
+    );
   });
 
-  test.each(['free', 'business', 'enterprise', 'pro'])('leaves all other lines byte for byte unchanged: %s', (name) => {
-    const odd = shipped
-      .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
-      .replace('durations: [1m,', 'durations: [ 1m,');
-    const lines = (text: string) => text.split('\n');
-    const before = lines(odd);
-    const after = lines(put(odd, name, { limits: '7/minute,8/day' }));
-    const start = before.findIndex((line) => line.startsWith(`  ${name}:`));
-    const next = before.findIndex(
-      (line, at) => at > start && /^ {0,2}\S|^$/.test(line) && before[at - 1] !== before[start],
-    );
-    expect(after.slice(0, start)).toEqual(before.slice(0, start));
-    expect(after.slice(next - before.length)).toEqual(before.slice(next));
-  });
+  test.each(['free', 'business', 'enterprise', 'pro'])(
+    'leaves all other lines byte for byte unchanged: %s',
+    (name) => {
+      const odd = shipped
+        .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
+        .replace('durations: [1m,', 'durations: [ 1m,');
+      const lines = (text: string) => text.split('\n');
+      const before = lines(odd);
+      const after = lines(put(odd, name, { limits: '7/minute,8/day' }));
+      const start = before.findIndex((line) => line.startsWith(`  ${name}:`));
+      const next = before.findIndex(
+        (line, at) => at > start && /^ {0,2}\S|^$/.test(line) && before[at - 1] !== before[start],
+      );
+      expect(after.slice(0, start)).toEqual(before.slice(0, start));
+      expect(after.slice(next - before.length)).toEqual(before.slice(next));
+    },
+  );
 
   test('is appended if it is new', () => {
     const text = put(shipped, 'gold', { limits: '9/minute' });
-    expect(text.replace('  gold:\n    windows:\n      - { limit: 9, per: minute }\n', '')).toBe(shipped);
+    expect(text.replace('  gold:\n    windows:\n      - { limit: 9, per: minute }\n', '')).toBe(
+      shipped,
+    );
   });
 
   test('is found in a file of another style too, with its comments', () => {
-    const text = put('# Ours.\nplans: { free: { windows: [{ limit: 3, per: minute }] } } # all\n', 'free', {
-      limits: '9/day',
-    });
+    const text = put(
+      '# Ours.\nplans: { free: { windows: [{ limit: 3, per: minute }] } } # all\n',
+      'free',
+      {
+        limits: '9/day',
+      },
+    );
     expect(limitsIn(text, 'free')).toBe('3/minute,9/day');
     expect(text).toMatch(/^# Ours\.[\s\S]*# all/);
   });

@@ -26,31 +26,45 @@ describe('a reason', () => {
     ['POST', '/disable', 'keys.disable'],
     ['PATCH', '', 'keys.update'],
     ['DELETE', '', 'keys.revoke'],
-  ] as const)('of %s %s is in the audit log, and a missing one is null', async (method, end, action) => {
-    expect(await newest()).toMatchObject({ action: 'keys.create', reason: null });
-    await admin(
-      method,
-      `/keys/${id}${end}`,
-      method === 'PATCH' ? { label: 'x' } : undefined,
-      because(' „Ticket“ 7 😀 '),
-    );
-    expect(await newest()).toMatchObject({ action, target: id, reason: '„Ticket“ 7 😀' });
-  });
+  ] as const)(
+    'of %s %s is in the audit log, and a missing one is null',
+    async (method, end, action) => {
+      expect(await newest()).toMatchObject({ action: 'keys.create', reason: null });
+      await admin(
+        method,
+        `/keys/${id}${end}`,
+        method === 'PATCH' ? { label: 'x' } : undefined,
+        because(' „Ticket“ 7 😀 '),
+      );
+      expect(await newest()).toMatchObject({ action, target: id, reason: '„Ticket“ 7 😀' });
+    },
+  );
 
   test('is recorded with counted changes, and with changes recorded in advance', async () => {
     await admin('POST', `/usage/${id}/reset`, undefined, because('moved house'));
     expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'moved house' });
     await admin('DELETE', `/bans/${id}`, undefined, because('a mistake'));
     expect(await newest()).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
-    expect(await newest('/ban-history')).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
+    expect(await newest('/ban-history')).toMatchObject({
+      action: 'bans.lift',
+      reason: 'a mistake',
+    });
   });
 
   test('of a ban is in its body, and the header may only repeat it', async () => {
     const ban = { duration: '1h', reason: 'scrapes' };
     expect(await admin('PUT', `/bans/${id}`, ban, because('other'))).toMatchObject({ status: 400 });
-    expect(await admin('PUT', `/bans/${id}`, ban, because('scrapes'))).toMatchObject({ status: 200 });
-    expect(await newest()).toMatchObject({ action: 'bans.add', reason: 'scrapes', after: { reason: 'scrapes' } });
-    expect(await admin('PUT', `/bans/${id}`, { ...ban, reason: ' ' })).toMatchObject({ status: 400 });
+    expect(await admin('PUT', `/bans/${id}`, ban, because('scrapes'))).toMatchObject({
+      status: 200,
+    });
+    expect(await newest()).toMatchObject({
+      action: 'bans.add',
+      reason: 'scrapes',
+      after: { reason: 'scrapes' },
+    });
+    expect(await admin('PUT', `/bans/${id}`, { ...ban, reason: ' ' })).toMatchObject({
+      status: 400,
+    });
   });
 
   test('is not part of the comparison of repeated calls: the first one stays', async () => {
@@ -62,13 +76,23 @@ describe('a reason', () => {
   });
 
   test.each([
-    ['has more than 500 characters', encodeURIComponent('ä'.repeat(501)), 'more than 500 characters'],
+    [
+      'has more than 500 characters',
+      encodeURIComponent('ä'.repeat(501)),
+      'more than 500 characters',
+    ],
     ['has a line break', 'one%0Atwo', 'control character'],
     ['is not UTF-8', '%FF', 'percent-encoded'],
     ['has a secret', encodeURIComponent(`it was ${makeSecret('live')}`), 'give the id'],
-    ["has an operator's token", encodeURIComponent(`it was ${makeToken().slice(0, -4)}`), 'give its name'],
+    [
+      "has an operator's token",
+      encodeURIComponent(`it was ${makeToken().slice(0, -4)}`),
+      'give its name',
+    ],
   ])('that %s is refused, and nothing is changed', async (_what, header, words) => {
-    const { status, body } = await admin('POST', `/keys/${id}/disable`, undefined, { 'X-Storegate-Reason': header });
+    const { status, body } = await admin('POST', `/keys/${id}/disable`, undefined, {
+      'X-Storegate-Reason': header,
+    });
     expect([status, body.code]).toEqual([400, 'invalid_value']);
     expect(body.message).toContain(words);
     expect(JSON.stringify(body)).not.toMatch(/sg_live|sgadmin_/);
@@ -76,7 +100,12 @@ describe('a reason', () => {
   });
 
   test('may have 500 non-ASCII characters', async () => {
-    const { status } = await admin('POST', `/keys/${id}/disable`, undefined, because('😀'.repeat(500)));
+    const { status } = await admin(
+      'POST',
+      `/keys/${id}/disable`,
+      undefined,
+      because('😀'.repeat(500)),
+    );
     expect(status).toBe(200);
     expect((await newest()).reason).toHaveLength(1_000);
   });
@@ -85,7 +114,10 @@ describe('a reason', () => {
     const { paths } = (await gateway.admin.get('/openapi.json')).body;
     const silent = Object.values(paths as Record<string, Record<string, Described>>)
       .flatMap((path) => ['put', 'post', 'patch', 'delete'].map((method) => path[method]))
-      .filter((operation) => operation && !(operation.parameters ?? []).some(({ $ref }) => $ref?.endsWith('/reason')))
+      .filter(
+        (operation) =>
+          operation && !(operation.parameters ?? []).some(({ $ref }) => $ref?.endsWith('/reason')),
+      )
       .map((operation) => operation!.operationId);
     expect(silent.sort()).toEqual(['identifyKey', 'simulatePlan']);
   });

@@ -70,27 +70,38 @@ function operationsWith(own: unknown, odd: unknown) {
     { gateway: 'two', answer: odd },
     { gateway: 'one', answer: own },
   ];
-  const peers = { ask: async () => ({ answers, silent: ['gone'], apart: null }), close: async () => {} };
+  const peers = {
+    ask: async () => ({ answers, silent: ['gone'], apart: null }),
+    close: async () => {},
+  };
   return requestOperations({ peers: () => peers } as unknown as AdminContext);
 }
 
 const task = { path: { id: ID }, query: {} } as unknown as Task;
 
-test.each(ODD)('a gateway that explains a request as %j does not affect responses of the others', async (odd) => {
-  const own: Explained = { request: VIEW, memory: null };
-  const { body } = await operationsWith(own, odd).explainRequest!(task);
-  expect(body).toMatchObject({ gateway: 'one', id: ID });
-});
+test.each(ODD)(
+  'a gateway that explains a request as %j does not affect responses of the others',
+  async (odd) => {
+    const own: Explained = { request: VIEW, memory: null };
+    const { body } = await operationsWith(own, odd).explainRequest!(task);
+    expect(body).toMatchObject({ gateway: 'one', id: ID });
+  },
+);
 
 test('names gateways with an invalid response if no gateway has the request', async () => {
   const own: Explained = { request: null, memory: null };
-  await expect(operationsWith(own, {}).explainRequest!(task)).rejects.toThrow('Did not answer: gone, two.');
+  await expect(operationsWith(own, {}).explainRequest!(task)).rejects.toThrow(
+    'Did not answer: gone, two.',
+  );
 });
 
 test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id: 1 } }]])(
   'a gateway that lists %j is reported as silent',
   async (odd) => {
     const { body } = await operationsWith([LISTED], odd).listRequests!(task);
-    expect(body).toMatchObject({ requests: [{ id: ID, gateway: 'one' }], unresponsive: ['gone', 'two'] });
+    expect(body).toMatchObject({
+      requests: [{ id: ID, gateway: 'one' }],
+      unresponsive: ['gone', 'two'],
+    });
   },
 );

@@ -15,12 +15,18 @@ const ODD: readonly unknown[] = [
   otherThan({ processes: {} }),
   otherThan({ processes: [null] }),
   otherThan({ processes: [{ ...STATUS.processes[0], store: null }] }),
-  otherThan({ processes: [{ ...STATUS.processes[0], stores: [{ upstream: 'default', store: 's1:80' }] }] }),
+  otherThan({
+    processes: [{ ...STATUS.processes[0], stores: [{ upstream: 'default', store: 's1:80' }] }],
+  }),
   otherThan({ startedAt: 9e15 }),
   otherThan({ startedAt: '2026' }),
   otherThan({ readiness: '\u001b[2J' }),
-  otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1e300, reason: '', problems: [] } } }),
-  otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } } }),
+  otherThan({
+    configuration: { ...STATUS.configuration, lastReload: { at: 1e300, reason: '', problems: [] } },
+  }),
+  otherThan({
+    configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } },
+  }),
   otherThan({ configuration: { ...STATUS.configuration, copy: { at: 1 } } }),
 ];
 
@@ -29,20 +35,32 @@ async function reportOf(answer: unknown) {
     { gateway: 'one', answer: STATUS },
     { gateway: 'two', answer },
   ];
-  const peers = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
+  const peers = () => ({
+    ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }),
+  });
   const context = { peers, clock: () => 2 } as unknown as AdminContext;
   const { body } = await statusOperations(context).getStatus();
   return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.unresponsive };
 }
 
 test('a gateway with an invalid response is reported as silent, and does not affect the others', async () => {
-  for (const odd of ODD) expect(await reportOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
+  for (const odd of ODD)
+    expect(await reportOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
 });
 
 test('ignores extra fields of a newer version, and accepts missing ones of an older version', async () => {
   const [{ stores: _stores, ...older }] = STATUS.processes as [(typeof STATUS.processes)[0]];
-  expect(await reportOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+  expect(await reportOf(otherThan({ processes: [older] }))).toEqual({
+    gateways: ['one', 'two'],
+    silent: ['three'],
+  });
   const { copy: _copy, ...before } = STATUS.configuration;
-  expect(await reportOf(otherThan({ configuration: before }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
-  expect(await reportOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+  expect(await reportOf(otherThan({ configuration: before }))).toEqual({
+    gateways: ['one', 'two'],
+    silent: ['three'],
+  });
+  expect(await reportOf(otherThan({ region: 'eu' }))).toEqual({
+    gateways: ['one', 'two'],
+    silent: ['three'],
+  });
 });

@@ -15,7 +15,8 @@ afterEach(async () => {
 async function called(answer: (request: Request, response: Response) => void): Promise<Socket> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const locals = { still: async () => ({ name: 'local', role: 'admin' }) };
-    const set = (fields: Record<string, string>) => response.setHeaders(new Map(Object.entries(fields)));
+    const set = (fields: Record<string, string>) =>
+      response.setHeaders(new Map(Object.entries(fields)));
     const status = () => ({ set });
     answer(request as Request, Object.assign(response, { locals, status }) as unknown as Response);
   });

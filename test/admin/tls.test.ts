@@ -29,14 +29,20 @@ afterAll(() => {
 
 let issued = 0;
 
-async function open(env: Readonly<Record<string, string>> = {}, names = 'DNS:localhost,IP:127.0.0.1'): Promise<void> {
+async function open(
+  env: Readonly<Record<string, string>> = {},
+  names = 'DNS:localhost,IP:127.0.0.1',
+): Promise<void> {
   pair = authority.issue(`admin-${issued++}`, names);
   const files = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key };
   gateway = await TestGateway.start({ env: { ...files, ...env }, storeUrl: STORE });
 }
 
 const pem = (file: string) => readFileSync(file, 'utf8');
-const identity = (one: { cert: string; key: string }) => ({ cert: pem(one.cert), key: pem(one.key) });
+const identity = (one: { cert: string; key: string }) => ({
+  cert: pem(one.cert),
+  key: pem(one.key),
+});
 const ask = (path: string, tls: object = {}, headers: Record<string, string> = {}) =>
   httpsFetch(`${gateway.adminUrl}${path}`, { ca: authority.pem, ...tls }, { headers });
 const reasonOf = (work: Promise<unknown>) =>
@@ -94,14 +100,18 @@ describe('with an authority for operators', () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(await reasonOf(ask('/health/ready'))).toMatch(/ALERT_CERTIFICATE_REQUIRED|ECONNRESET/);
     const stranger = others.issue('stranger', 'DNS:alice.example');
-    expect(await reasonOf(ask('/health/ready', identity(stranger)))).toMatch(/ALERT|ECONNRESET|EPIPE/);
+    expect(await reasonOf(ask('/health/ready', identity(stranger)))).toMatch(
+      /ALERT|ECONNRESET|EPIPE/,
+    );
     expect((await ask('/health/ready', identity(operator))).status).toBe(200);
   });
 
   test('asks a client with a certificate for a token as well', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect((await ask('/keys', identity(operator))).status).toBe(401);
-    expect((await ask('/keys', identity(operator), { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    expect(
+      (await ask('/keys', identity(operator), { Authorization: `Bearer ${TOKEN}` })).status,
+    ).toBe(200);
   });
 });
 
@@ -113,7 +123,11 @@ describe('a command', () => {
 
   test('reaches the gateway by the authority in the environment', async () => {
     await open();
-    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({ code: 0, out: 'No keys.\n', err: '' });
+    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({
+      code: 0,
+      out: 'No keys.\n',
+      err: '',
+    });
     const { code, err } = await list({});
     expect(code).toBe(3);
     expect(err).toContain('its certificate is not trusted');
@@ -130,13 +144,19 @@ describe('a command', () => {
     const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
     for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {
       const { code, err } = await list({ ...secured, ...ca });
-      expect([code, err]).toEqual([3, expect.stringContaining('it does not use TLS. Use an http:// URL.\n')]);
+      expect([code, err]).toEqual([
+        3,
+        expect.stringContaining('it does not use TLS. Use an http:// URL.\n'),
+      ]);
     }
   });
 
   test('sends its own certificate if the gateway asks for one', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file });
-    const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
+    const files = {
+      STOREGATE_ADMIN_CLIENT_CERT: operator.cert,
+      STOREGATE_ADMIN_CLIENT_KEY: operator.key,
+    };
     expect((await list({ STOREGATE_ADMIN_CA: authority.file, ...files })).code).toBe(0);
     const { code, err } = await list({ STOREGATE_ADMIN_CA: authority.file });
     expect(code).toBe(3);
@@ -156,10 +176,20 @@ describe('a command', () => {
   test('in the folder of its gateway reports that a certificate is required, and needs nothing else', async () => {
     const trusted = { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
     await open(trusted);
-    const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
+    const env = {
+      STOREGATE_ADMIN_TLS_CERT: pair.cert,
+      STOREGATE_ADMIN_TLS_KEY: pair.key,
+      ...trusted,
+    };
     const { code, err } = await run(['bans', 'list'], env);
-    expect([code, err]).toEqual([3, expect.stringContaining('set STOREGATE_ADMIN_CLIENT_CERT and')]);
-    const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
+    expect([code, err]).toEqual([
+      3,
+      expect.stringContaining('set STOREGATE_ADMIN_CLIENT_CERT and'),
+    ]);
+    const files = {
+      STOREGATE_ADMIN_CLIENT_CERT: operator.cert,
+      STOREGATE_ADMIN_CLIENT_KEY: operator.key,
+    };
     const own = await run(['bans', 'list'], { ...env, ...files });
     expect(own).toMatchObject({ code: 0, err: '' });
   });

@@ -8,7 +8,9 @@ test('counts are complete since the loss of a gateway, whatever the others have 
   const at = Date.UTC(2026, 0, 1);
   const answer = { since: at - 1_000, missing: 0, summary: { total: 7, floor: 0, items: [] } };
   const answers = [{ gateway: 'one', answer }];
-  const peers = () => ({ ask: async () => ({ answers, silent: [], lost: [{ gateway: 'two', at }], apart: null }) });
+  const peers = () => ({
+    ask: async () => ({ answers, silent: [], lost: [{ gateway: 'two', at }], apart: null }),
+  });
   const { getTop } = trafficOperations({ peers } as unknown as AdminContext);
   const { body } = await getTop({ query: {} } as Task);
   expect(body).toMatchObject({ total: 7, since: new Date(at + ANNOUNCE_INTERVAL).toISOString() });

@@ -5,7 +5,9 @@ import { CidrRanges } from '../../src/callers/cidr-ranges.ts';
 import { lastAddress, parseCidr, type Words, wordsOf } from '../../src/common/ip.ts';
 
 const ipv4 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `10.${a}.${b}.${c}`);
-const ipv6 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `2001:db8:${a}::${b}:${c}`);
+const ipv6 = fc
+  .tuple(fc.nat(3), fc.nat(3), fc.nat(3))
+  .map(([a, b, c]) => `2001:db8:${a}::${b}:${c}`);
 const addresses = fc.oneof(ipv4, ipv6);
 const entries = fc.oneof(
   addresses,
@@ -23,15 +25,22 @@ function around(address: string, bits: number): string {
 
 function textOf(words: Words): string {
   if (words.length === 4)
-    return words.flatMap((word) => [(word >>> 16).toString(16), (word & 0xffff).toString(16)]).join(':');
+    return words
+      .flatMap((word) => [(word >>> 16).toString(16), (word & 0xffff).toString(16)])
+      .join(':');
   return [24, 16, 8, 0].map((shift) => (words[0]! >>> shift) & 255).join('.');
 }
 
 function has(entry: string, address: string): boolean {
   const block = parseCidr(entry)!;
   const [words, last] = [wordsOf(address)!, lastAddress(block)];
-  const asNumber = (parts: Words) => parts.reduce((sum, word) => sum * 2n ** 32n + BigInt(word), 0n);
-  return words.length === last.length && asNumber(words) >= asNumber(block.first) && asNumber(words) <= asNumber(last);
+  const asNumber = (parts: Words) =>
+    parts.reduce((sum, word) => sum * 2n ** 32n + BigInt(word), 0n);
+  return (
+    words.length === last.length &&
+    asNumber(words) >= asNumber(block.first) &&
+    asNumber(words) <= asNumber(last)
+  );
 }
 
 describe('lists of blocks', () => {
@@ -58,8 +67,15 @@ describe('lists of blocks', () => {
   });
 
   test('match the first and the last address of all', () => {
-    const blocks = new CidrRanges([['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff']]);
-    for (const address of ['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'])
+    const blocks = new CidrRanges([
+      ['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ]);
+    for (const address of [
+      '0.0.0.0',
+      '255.255.255.255',
+      '::',
+      'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+    ])
       expect(blocks.find(wordsOf(address)!)).toEqual({ block: address, list: 0 });
     for (const address of ['0.0.0.1', '255.255.255.254', '::1', 'fffe::'])
       expect(blocks.find(wordsOf(address)!)).toBeNull();
@@ -96,7 +112,9 @@ describe('rules', () => {
   test('name the file of an entry', () => {
     const deny = [...own('192.0.2.1'), { file: 'blocked.txt', entries: ['198.51.100.0/24'] }];
     const rules = new AddressRules('addresses', { allow: [], deny }, 'address_denied');
-    expect(rules.refuse('198.51.100.9')?.reason).toBe('addresses.deny has 198.51.100.0/24, from blocked.txt');
+    expect(rules.refuse('198.51.100.9')?.reason).toBe(
+      'addresses.deny has 198.51.100.0/24, from blocked.txt',
+    );
     expect(rules.refuse('192.0.2.1')?.reason).toBe('addresses.deny has 192.0.2.1');
   });
 });

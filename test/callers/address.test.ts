@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { callerAddress, networkOf, plainAddress, reportedHops, trustedProxies } from '../../src/callers/address.ts';
+import {
+  callerAddress,
+  networkOf,
+  plainAddress,
+  reportedHops,
+  trustedProxies,
+} from '../../src/callers/address.ts';
 
 describe('the caller behind proxies', () => {
   const proxies = trustedProxies(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);

@@ -31,13 +31,21 @@ describe('60,000 /64s of one /48', () => {
   test('leave strangers of other networks a subject of their own, and share 64 subjects', () => {
     const subjects = new AddressSubjects(() => 0);
     expect(flood(subjects, attackers)).toBe(OWN_COUNTERS / 50 + 64);
-    for (const stranger of STRANGERS) expect(subjects.of(stranger)).toBe(`address:${networkOf(stranger)}`);
-    expect(subjects.of(within('2001:db8:1', 60_001))).toMatch(/^address:shared-2001:db8:1::\/48-\d+$/);
+    for (const stranger of STRANGERS)
+      expect(subjects.of(stranger)).toBe(`address:${networkOf(stranger)}`);
+    expect(subjects.of(within('2001:db8:1', 60_001))).toMatch(
+      /^address:shared-2001:db8:1::\/48-\d+$/,
+    );
     expect(subjects.of(attackers[0]!)).toBe(`address:${networkOf(attackers[0]!)}`);
   });
 
   test('leave strangers of other networks all their failed attempts and page visits', async () => {
-    const { take } = createCallerWindow({ name: 'failures', kind: 'fixed', limit: LIMIT, span: MINUTE });
+    const { take } = createCallerWindow({
+      name: 'failures',
+      kind: 'fixed',
+      limit: LIMIT,
+      span: MINUTE,
+    });
     for (const attacker of attackers) await take(attacker);
     for (const stranger of STRANGERS) {
       const left = [];
@@ -50,7 +58,9 @@ describe('60,000 /64s of one /48', () => {
 
 test('thirty /48s leave half of the counters to IPv4', () => {
   const subjects = new AddressSubjects(() => 0);
-  expect(flood(subjects, addressesOf(30, 1_500))).toBeLessThanOrEqual(OWN_COUNTERS / 2 + 25 * 64 + 1_024);
+  expect(flood(subjects, addressesOf(30, 1_500))).toBeLessThanOrEqual(
+    OWN_COUNTERS / 2 + 25 * 64 + 1_024,
+  );
   expect(subjects.of('2001:db8:2::1')).toMatch(/^address:shared-ipv6-\d+$/);
   expect(subjects.of('198.51.100.7')).toBe('address:198.51.100.7');
 });
@@ -73,7 +83,8 @@ test('a client shares a counter only with a block that used up its part', () => 
         const ofIPv6 = [...own].filter((one) => one.includes(':')).length;
         if (block === undefined) own.add(network);
         else if (block === 'all') expect(own.size).toBe(most);
-        else if (block === 'ipv6') expect([address.includes(':'), ofIPv6]).toEqual([true, partOf(1 / 2)]);
+        else if (block === 'ipv6')
+          expect([address.includes(':'), ofIPv6]).toEqual([true, partOf(1 / 2)]);
         else expect([block, owned(block)]).toEqual([blockOf(network), partOf(1 / 50)]);
       }
       expect(own.size).toBeLessThanOrEqual(most);
@@ -88,6 +99,7 @@ test('each process spreads clients over shared counters in another way', () => {
     const quota = new CounterQuota(1);
     quota.take('192.0.2.1');
     console.log(Array.from({ length: 64 }, (_, i) => quota.sharedBy('198.51.100.' + i)).join());`;
-  const names = () => execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  const names = () =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   expect(names()).not.toBe(names());
 });

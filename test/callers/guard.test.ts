@@ -28,7 +28,8 @@ describe('the guard', () => {
 
   test('counts the given units', async () => {
     const window = createCallerWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
-    const left = async (units: number) => (await window.take('198.51.100.1', units)).readings[0]!.remaining;
+    const left = async (units: number) =>
+      (await window.take('198.51.100.1', units)).readings[0]!.remaining;
     expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
     expect((await window.take('198.51.100.1')).exhausted).toBe(true);
     expect((await window.take('198.51.100.2', 10)).exhausted).toBe(false);
@@ -36,7 +37,8 @@ describe('the guard', () => {
 
   test('does not count look-ups', async () => {
     const guard = createGuard({ failures: 1, window: 60_000 });
-    for (let i = 0; i < 5; i++) expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
+    for (let i = 0; i < 5; i++)
+      expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
     expect((await guard.fail('198.51.100.1')).exhausted).toBe(false);
   });
 
@@ -49,7 +51,8 @@ describe('the guard', () => {
 
   test('continues to count beyond its number of distinct addresses', async () => {
     const guard = createGuard({ failures: 3, window: 60_000 });
-    for (let i = 0; i < 100_000; i++) await guard.fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+    for (let i = 0; i < 100_000; i++)
+      await guard.fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
     let exhausted = false;
     for (let i = 0; i < 4; i++) ({ exhausted } = await guard.fail('203.0.113.1'));
     expect(exhausted).toBe(true);

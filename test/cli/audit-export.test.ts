@@ -69,7 +69,10 @@ describe.each([
     const db = openStateFile(place.data);
     const { auditLog } = recordsInFile(db, KEPT);
     for (let i = 1; i <= count; i++)
-      await auditLog.append({ entry: draft({ at: START + i * 1_000, target: `${i}` }), idempotent: null });
+      await auditLog.append({
+        entry: draft({ at: START + i * 1_000, target: `${i}` }),
+        idempotent: null,
+      });
     db.close();
   }
 
@@ -84,7 +87,8 @@ describe.each([
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as AuditEntry);
   const numbersIn = (text: string) => entriesIn(text).map(({ number }) => number);
-  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const range = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
   test('prints every entry of many pages, oldest first', async () => {
     await write(2_050);
@@ -101,8 +105,14 @@ describe.each([
 
   test('continues after an entry, or from a time', async () => {
     await write(30);
-    expect(numbersIn((await storegate('audit', 'export', '--after', '27')).out)).toEqual([28, 29, 30]);
-    expect(await storegate('audit', 'export', '--after', '30')).toEqual({ code: 0, out: '', err: '' });
+    expect(numbersIn((await storegate('audit', 'export', '--after', '27')).out)).toEqual([
+      28, 29, 30,
+    ]);
+    expect(await storegate('audit', 'export', '--after', '30')).toEqual({
+      code: 0,
+      out: '',
+      err: '',
+    });
     const { out, err } = await storegate('audit', 'export', '--since', '2030-01-31T00:00:29Z');
     expect([numbersIn(out), err]).toEqual([[29, 30], '']);
   });
@@ -113,7 +123,11 @@ describe.each([
     const gone = (which: string, more = '') =>
       `${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`;
     const whole = await storegate('audit', 'export');
-    expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([0, range(51, 150), gone('Entries 1 to 50 were')]);
+    expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([
+      0,
+      range(51, 150),
+      gone('Entries 1 to 50 were'),
+    ]);
     expect((await storegate('audit', 'export', '--after', '49')).err).toBe(gone('Entry 50 was'));
     expect((await storegate('audit', 'export', '--after', '50')).err).toBe('');
     const early = await storegate('audit', 'export', '--since', '2030-01-31T00:00:05Z');
@@ -129,6 +143,9 @@ describe.each([
       out: '',
       err: 'Entry 4 does not exist (newest: 3). This is not the log that you exported from.\n',
     });
-    expect(await storegate('audit', 'export', '--since', 'yesterday')).toMatchObject({ code: 2, out: '' });
+    expect(await storegate('audit', 'export', '--since', 'yesterday')).toMatchObject({
+      code: 2,
+      out: '',
+    });
   });
 });

@@ -86,7 +86,8 @@ describe('storegate serve', () => {
     await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
     running.child.kill('SIGTERM');
     expect(await running.exit).toBe(0);
-    for (const line of running.out().trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+    for (const line of running.out().trimEnd().split('\n'))
+      expect(JSON.parse(line)).toHaveProperty('msg');
     expect(running.out()).not.toContain('sg_');
   });
 
@@ -126,7 +127,9 @@ describe('storegate serve', () => {
   test('reports an address of another machine and its setting', async () => {
     const env = { ...PORTS, STOREGATE_HOST: '192.0.2.1', STOREGATE_DATA: 'elsewhere' };
     const { err } = await here(['serve'], { env });
-    expect(err).toBe('cannot listen on 192.0.2.1:0: this machine does not have that address (STOREGATE_HOST)\n');
+    expect(err).toBe(
+      'cannot listen on 192.0.2.1:0: this machine does not have that address (STOREGATE_HOST)\n',
+    );
   });
 
   test('reports an unusable data folder in one line', async () => {
@@ -142,14 +145,21 @@ describe('storegate serve', () => {
     });
     expect(run.code).toBe(1);
     expect(run.err.trimEnd().split('\n')).toHaveLength(3);
-    for (const name of ['STOREGATE_PORT', 'nowhere.yaml', 'LOG_LEVEL']) expect(run.err).toContain(name);
+    for (const name of ['STOREGATE_PORT', 'nowhere.yaml', 'LOG_LEVEL'])
+      expect(run.err).toContain(name);
   });
 });
 
 describe('storegate itself', () => {
   test('prints its version', async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(await finished(['--version'], { cwd })).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    expect(await finished(['--version'], { cwd })).toEqual({
+      code: 0,
+      out: `${version}\n`,
+      err: '',
+    });
   });
 
   test.each([
@@ -221,24 +231,34 @@ paths:
       );
     const check = () => here(['check'], { env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
     contract('[a]');
-    expect((await check()).out).toBe('OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n');
+    expect((await check()).out).toBe(
+      'OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
+    );
     contract('["a, b"]');
     const { code, err } = await check();
     expect(code).toBe(1);
-    expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/);
+    expect(err).toMatch(
+      /scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/,
+    );
   });
 
   test('reports an unknown upstream', async () => {
-    const get = '{operationId: a, x-storegate-upstream: stok, responses: {default: {description: Done.}}}';
+    const get =
+      '{operationId: a, x-storegate-upstream: stok, responses: {default: {description: Done.}}}';
     writeFileSync(
       join(cwd, 'named.yaml'),
       `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {get: ${get}}}\n`,
     );
-    writeFileSync(join(cwd, 'named-gateway.yaml'), 'upstreams: { stock: { url: "http://127.0.0.1:9" } }\n');
+    writeFileSync(
+      join(cwd, 'named-gateway.yaml'),
+      'upstreams: { stock: { url: "http://127.0.0.1:9" } }\n',
+    );
     const env = { STOREGATE_CONTRACT: 'named.yaml', STOREGATE_CONFIG: 'named-gateway.yaml' };
     const { code, err } = await here(['check'], { env });
     expect(code).toBe(1);
-    expect(err).toMatch(/named\.yaml: a \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/);
+    expect(err).toMatch(
+      /named\.yaml: a \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/,
+    );
   });
 
   test('notes a body limit above that of the settings', async () => {
@@ -265,7 +285,8 @@ paths:
   /a: {get: ${operation('a', 10)}, put: ${operation('b', 5)}, post: ${operation('c', 10, ', security: []')}}
 `,
     );
-    const windows = (limit: number) => `{ windows: [{ limit: ${limit}, per: minute }, { limit: 100, per: day }] }`;
+    const windows = (limit: number) =>
+      `{ windows: [{ limit: ${limit}, per: minute }, { limit: 100, per: day }] }`;
     writeFileSync(
       join(cwd, 'tight.yaml'),
       `plans:\n  free: ${windows(5)}\n  pro: ${windows(10)}\n  own: { custom: true }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
@@ -273,7 +294,8 @@ paths:
     const env = { STOREGATE_CONTRACT: 'dear.yaml', STOREGATE_PLANS: 'tight.yaml' };
     const { code, err } = await here(['check'], { env });
     expect(code).toBe(0);
-    const tight = 'costs 10, and always gets 429: plan free has 5 per minute, account acme has 9 per minute';
+    const tight =
+      'costs 10, and always gets 429: plan free has 5 per minute, account acme has 9 per minute';
     expect(err.split('\n').filter((line) => line.includes('costs'))).toEqual([
       `note: a (GET /a): ${tight}`,
       `note: c (POST /a): ${tight}, public has 8 per minute`,
@@ -353,7 +375,10 @@ paths:
       join(cwd, 'hidden.yaml'),
       `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/usage: {get: ${get}}, /pets/a: {get: ${other}}}\n`,
     );
-    writeFileSync(join(cwd, 'hidden-gateway.yaml'), 'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n');
+    writeFileSync(
+      join(cwd, 'hidden-gateway.yaml'),
+      'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n',
+    );
     const env = { STOREGATE_CONTRACT: 'hidden.yaml', STOREGATE_CONFIG: 'hidden-gateway.yaml' };
     const { code, err } = await here(['check'], { env });
     expect([code, err.split('\n')]).toEqual([
@@ -388,12 +413,19 @@ paths:
   test('prints notes of an invalid contract, each once', async () => {
     const responses = '{default: {description: Done., odd: 1}}';
     const paths = `{/a: {get: {operationId: a, responses: ${responses}}, put: {operationId: b, responses: ${responses}}}, b: {}}`;
-    writeFileSync(join(cwd, 'noted.yaml'), `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: ${paths}\n`);
+    writeFileSync(
+      join(cwd, 'noted.yaml'),
+      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: ${paths}\n`,
+    );
     const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'noted.yaml' } });
     expect(run.code).toBe(1);
     const lines = run.err.trim().split('\n');
-    expect(lines[0]).toMatch(/^note: .*noted\.yaml:3:.*odd is not a field .*\(2 times; this is the first\)$/);
-    expect(lines.slice(1).join()).toMatch(/noted\.yaml:3:\S* \/paths\/b: the path b must begin with \/$/);
+    expect(lines[0]).toMatch(
+      /^note: .*noted\.yaml:3:.*odd is not a field .*\(2 times; this is the first\)$/,
+    );
+    expect(lines.slice(1).join()).toMatch(
+      /noted\.yaml:3:\S* \/paths\/b: the path b must begin with \/$/,
+    );
   });
 });
 
@@ -402,7 +434,10 @@ describe('storegate keys', () => {
   const untouched = { STOREGATE_DATA: 'untouched' };
 
   test('creates, lists and revokes', async () => {
-    const created = await here(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { env });
+    const created = await here(
+      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'],
+      { env },
+    );
     expect(created.code).toBe(0);
     const { id, key } = JSON.parse(created.out);
     expect(key).toMatch(/^sg_live_/);
@@ -411,7 +446,9 @@ describe('storegate keys', () => {
     expect(list.out).not.toContain(key);
     expect((await here(['keys', 'revoke', id], { env })).code).toBe(0);
     const rows = JSON.parse((await here(['keys', 'list', '--json'], { env })).out);
-    expect(rows).toEqual([expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' })]);
+    expect(rows).toEqual([
+      expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' }),
+    ]);
     expect(JSON.stringify(rows)).not.toContain('hash');
   });
 
@@ -430,7 +467,9 @@ describe('storegate keys', () => {
   ])('refuses %j', async (args, code, message) => {
     const run = await here(['keys', 'create', ...args], { env: untouched });
     expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
-    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual([]);
+    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual(
+      [],
+    );
   });
 
   test('suggests a command after a typo', async () => {

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -11,7 +19,10 @@ function cacheLog(env: Readonly<Record<string, string>> = {}, file = main): stri
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', file, '--version'],
-    { env: { PATH: process.env.PATH, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env }, encoding: 'utf8' },
+    {
+      env: { PATH: process.env.PATH, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env },
+      encoding: 'utf8',
+    },
   );
   expect(status).toBe(0);
   return stdout + stderr;

@@ -44,14 +44,19 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
 
 test.each([
   [{ attempts: 1, head: 2 }, 'returned 200'],
-  [{ attempts: 1, target: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default returned 200'],
+  [
+    { attempts: 1, target: { upstream: 'default', store: 's1:80' }, head: 2 },
+    's1:80 of default returned 200',
+  ],
   [
     { attempts: 3, target: { upstream: 'orders', store: 'o1:80' }, head: 2 },
     '3 attempts; o1:80 of orders returned 200',
   ],
 ])('names the store that responded: %j', (store, words) => {
   const times = { ...EXPLAINED.times, forwarded: 1, answered: 3 };
-  expect(inSteps({ ...EXPLAINED, store, times })).toContain(`\nstore         ${words} (2.000 ms)\n`);
+  expect(inSteps({ ...EXPLAINED, store, times })).toContain(
+    `\nstore         ${words} (2.000 ms)\n`,
+  );
 });
 
 test('names the store that failed, or that none was called', () => {
@@ -86,7 +91,10 @@ test('shows a usage request without limits', () => {
 
 test('escapes names in violations', () => {
   const faults = [{ in: 'body' as const, pointer: '/\u001b[2J', rule: 'type' }];
-  const text = inSteps({ ...EXPLAINED, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] });
+  const text = inSteps({
+    ...EXPLAINED,
+    faults: [{ side: 'request', reportOnly: false, count: 1, faults }],
+  });
   expect(text).toContain('body /?[2J: type');
 });
 
@@ -104,8 +112,16 @@ test('shows no retry time for a cost above the limit', () => {
     banStarted: false,
     level: null,
   } as const;
-  const text = inSteps({ ...EXPLAINED, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision });
-  expect(text).toMatch(/\nadmit +REFUSED: limited; minute has less than 100 units left; 0 of 10 strikes\n/);
+  const text = inSteps({
+    ...EXPLAINED,
+    status: 429,
+    step: 'admit',
+    code: 'rate_limit_exceeded',
+    decision,
+  });
+  expect(text).toMatch(
+    /\nadmit +REFUSED: limited; minute has less than 100 units left; 0 of 10 strikes\n/,
+  );
 });
 
 test('names the requested id before the identical request', () => {

@@ -12,7 +12,9 @@ const temporary = temporaryFolders();
 let backend: string;
 let status = 200;
 // A kept connection could close just when the next command uses it.
-const server = createServer((_request, response) => response.writeHead(status, { Connection: 'close' }).end('{}'));
+const server = createServer((_request, response) =>
+  response.writeHead(status, { Connection: 'close' }).end('{}'),
+);
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   backend = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -28,12 +30,24 @@ const TOKENS = { components: { securitySchemes: { own: { type: 'http', scheme: '
 
 function folderWith(document: object | string = DOCUMENT): string {
   const folder = temporary();
-  writeFileSync(join(folder, 'openapi.json'), typeof document === 'string' ? document : JSON.stringify(document));
+  writeFileSync(
+    join(folder, 'openapi.json'),
+    typeof document === 'string' ? document : JSON.stringify(document),
+  );
   return folder;
 }
 
 const initIn = (folder: string, ...args: string[]) =>
-  commandLine(folder)(['init', '--backend', backend, '--contract', 'openapi.json', '--yes', '--no-start', ...args]);
+  commandLine(folder)([
+    'init',
+    '--backend',
+    backend,
+    '--contract',
+    'openapi.json',
+    '--yes',
+    '--no-start',
+    ...args,
+  ]);
 const settingsOf = (folder: string) => readFileSync(join(folder, 'gateway.yaml'), 'utf8');
 
 describe('writes only what differs from the defaults', () => {
@@ -51,8 +65,12 @@ describe('writes only what differs from the defaults', () => {
     expect(config.contract.file).toBe(join(folder, 'openapi.json'));
     expect(config.upstream.stores).toEqual([{ url: backend, weight: 1 }]);
     expect([...config.plans.plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
-    expect(readFileSync(join(folder, 'plans.yaml'), 'utf8') + settingsOf(folder)).not.toContain('sg_live_');
-    expect((await commandLine(folder)(['keys', 'list', '--json'])).out).toContain('"made by storegate init"');
+    expect(readFileSync(join(folder, 'plans.yaml'), 'utf8') + settingsOf(folder)).not.toContain(
+      'sg_live_',
+    );
+    expect((await commandLine(folder)(['keys', 'list', '--json'])).out).toContain(
+      '"made by storegate init"',
+    );
   });
 
   test('into another folder, with the path from there', async () => {
@@ -62,28 +80,54 @@ describe('writes only what differs from the defaults', () => {
     expect(readdirSync(folder).sort()).toEqual(['edge', 'openapi.json']);
   });
 
-  const schemesOf = (scheme: object) => ({ ...DOCUMENT, components: { securitySchemes: { own: scheme } } });
+  const schemesOf = (scheme: object) => ({
+    ...DOCUMENT,
+    components: { securitySchemes: { own: scheme } },
+  });
   test.each<[string, object, boolean]>([
     ['bearer tokens', schemesOf({ type: 'http', scheme: 'bearer' }), true],
     ['keys of the API', schemesOf({ type: 'apiKey', in: 'header', name: 'X-Shop-Key' }), true],
     ['nothing', DOCUMENT, true],
-    ['the key of the gateway', schemesOf({ type: 'apiKey', in: 'header', name: 'X-API-Key' }), false],
-  ])('a header for the key alone if the document describes %s', async (_what, document, hasCarriers) => {
-    const folder = folderWith(document);
-    await initIn(folder);
-    expect(settingsOf(folder).includes('  carriers: [{ header: X-API-Key }]')).toBe(hasCarriers);
-  });
+    [
+      'the key of the gateway',
+      schemesOf({ type: 'apiKey', in: 'header', name: 'X-API-Key' }),
+      false,
+    ],
+  ])(
+    'a header for the key alone if the document describes %s',
+    async (_what, document, hasCarriers) => {
+      const folder = folderWith(document);
+      await initIn(folder);
+      expect(settingsOf(folder).includes('  carriers: [{ header: X-API-Key }]')).toBe(hasCarriers);
+    },
+  );
 
   test('although variables of the shell name other files', async () => {
     const folder = folderWith();
-    const env = { STOREGATE_CONFIG: 'other.yaml', STOREGATE_CONTRACT: 'none', STORE_URL: 'http://127.0.0.1:1' };
-    const args = ['init', '--backend', backend, '--contract', 'openapi.json', '--yes', '--no-start'];
+    const env = {
+      STOREGATE_CONFIG: 'other.yaml',
+      STOREGATE_CONTRACT: 'none',
+      STORE_URL: 'http://127.0.0.1:1',
+    };
+    const args = [
+      'init',
+      '--backend',
+      backend,
+      '--contract',
+      'openapi.json',
+      '--yes',
+      '--no-start',
+    ];
     expect(await commandLine(folder)(args, { env })).toMatchObject({ code: 0, err: '' });
     expect(loadConfig({ cwd: folder, env: {} }).upstream.stores[0]!.url).toBe(backend);
   });
 
   test('a document with parts that are not supported', async () => {
-    const get = { operationId: 'b', responses: {}, parameters: [{ name: 'q', in: 'query', schema: { pattern: '(' } }] };
+    const get = {
+      operationId: 'b',
+      responses: {},
+      parameters: [{ name: 'q', in: 'query', schema: { pattern: '(' } }],
+    };
     const folder = folderWith({ ...DOCUMENT, paths: { ...DOCUMENT.paths, '/b': { get } } });
     const { out } = await initIn(folder);
     expect(out).toContain('Shop 2, 2 operations, 1 not validated\n');
@@ -118,17 +162,26 @@ describe('changes nothing and says why', () => {
   });
 
   test('an option is missing', async () => {
-    expect(await failing(folderWith(), ['--yes'])).toEqual([2, '--backend is missing: the URL of your API']);
+    expect(await failing(folderWith(), ['--yes'])).toEqual([
+      2,
+      '--backend is missing: the URL of your API',
+    ]);
     expect(await failing(folderWith(), ['--backend', backend])).toEqual([
       2,
       '--contract is missing: a file, a URL, or none',
     ]);
   });
 
-  test.each(['127.0.0.1:3000', 'ftp://a', 'http://u:p@a', 'http://a/?b'])('--backend %s', async (url) => {
-    const [code, message] = await failing(folderWith(), ['--backend', url, '--contract', 'none']);
-    expect([code, message]).toEqual([2, expect.stringMatching(/^--backend must be an http or https URL/)]);
-  });
+  test.each(['127.0.0.1:3000', 'ftp://a', 'http://u:p@a', 'http://a/?b'])(
+    '--backend %s',
+    async (url) => {
+      const [code, message] = await failing(folderWith(), ['--backend', url, '--contract', 'none']);
+      expect([code, message]).toEqual([
+        2,
+        expect.stringMatching(/^--backend must be an http or https URL/),
+      ]);
+    },
+  );
 
   test('the backend does not respond', async () => {
     const args = ['--backend', 'http://127.0.0.1:9', '--contract', 'none'];
@@ -152,7 +205,11 @@ describe('changes nothing and says why', () => {
   });
 
   test('the folder is a file', async () => {
-    const [code, message] = await failing(folderWith(), [...to('openapi.json'), '--directory', 'openapi.json']);
+    const [code, message] = await failing(folderWith(), [
+      ...to('openapi.json'),
+      '--directory',
+      'openapi.json',
+    ]);
     expect([code, message]).toEqual([1, expect.stringMatching(/cannot be written \(\w+\)\.$/)]);
   });
 });
@@ -167,13 +224,20 @@ test('runs the gateway, sends one request, and shows the 401 of the backend', as
     out += text;
     if (text.startsWith('Press')) resolve();
   })(['init', '--backend', backend, '--contract', 'openapi.json', '--directory', 'gw', '--yes'], {
-    env: { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', STOREGATE_HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
+    env: {
+      STOREGATE_PORT: '0',
+      STOREGATE_ADMIN_PORT: '0',
+      STOREGATE_HOST: '127.0.0.1',
+      LOG_LEVEL: 'silent',
+    },
     stop: stop.signal,
   });
   status = 401;
   await Promise.race([ready, running]);
   status = 200;
-  expect(out).toMatch(/\nResponse +GET \/a: 401 Unauthorized, 59 of 60 requests left\n +The 401 comes from your API/);
+  expect(out).toMatch(
+    /\nResponse +GET \/a: 401 Unauthorized, 59 of 60 requests left\n +The 401 comes from your API/,
+  );
   stop.abort();
   expect((await running).code).toBe(0);
 });

@@ -13,14 +13,19 @@ import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 const COUNT = 10_000;
-const hashes = Array.from({ length: COUNT }, (_, i) => createHash('sha256').update(`old-${i}`).digest('base64url'));
+const hashes = Array.from({ length: COUNT }, (_, i) =>
+  createHash('sha256').update(`old-${i}`).digest('base64url'),
+);
 
 let redis: RedisServer;
 let cwd: string;
 beforeAll(async () => {
   redis = await startRedis();
   cwd = mkdtempSync(join(tmpdir(), 'storegate-crash-'));
-  writeFileSync(join(cwd, 'keys.csv'), `hash,plan,account\n${hashes.map((hash) => `${hash},pro,acme\n`).join('')}`);
+  writeFileSync(
+    join(cwd, 'keys.csv'),
+    `hash,plan,account\n${hashes.map((hash) => `${hash},pro,acme\n`).join('')}`,
+  );
 });
 afterAll(async () => {
   await redis.stop();
@@ -33,9 +38,12 @@ test.each([
 ])('a repeated import into %s completes one that was killed', async (_where, environment) => {
   const env = environment();
   const args = ['keys', 'import', '--file', 'keys.csv'];
-  const keys = <T>(work: Parameters<typeof withKeys<T>>[1]) => withKeys(loadConfig({ cwd, env }), work);
+  const keys = <T>(work: Parameters<typeof withKeys<T>>[1]) =>
+    withKeys(loadConfig({ cwd, env }), work);
   const killed = storegate(args, { cwd, env });
-  await until('some are imported', () => keys(async (store) => (await store.findMany([hashes[0]!]))[0] !== null));
+  await until('some are imported', () =>
+    keys(async (store) => (await store.findMany([hashes[0]!]))[0] !== null),
+  );
   killed.child.kill('SIGKILL');
   await killed.exit;
   const before = await keys(allKeys);

@@ -11,7 +11,8 @@ import { until } from '../support/until.ts';
 
 const hex = (secret: string) => createHash('sha256').update(secret).digest('hex');
 const secretOf = () => `old-${randomBytes(9).toString('hex')}`;
-const csv = (rows: readonly (readonly string[])[]) => rows.map((row) => `${row.join(',')}\r\n`).join('');
+const csv = (rows: readonly (readonly string[])[]) =>
+  rows.map((row) => `${row.join(',')}\r\n`).join('');
 
 let redis: RedisServer;
 const gateways: { embedded?: TestGateway; redis?: TestGateway } = {};
@@ -31,7 +32,11 @@ describe.each([
     'embedded',
     (gateway: TestGateway) => ({ STOREGATE_ADMIN_URL: gateway.adminUrl }),
   ],
-  ['a gateway on a folder, beside it', 'embedded', (gateway: TestGateway) => ({ STOREGATE_DATA: gateway.config.data })],
+  [
+    'a gateway on a folder, beside it',
+    'embedded',
+    (gateway: TestGateway) => ({ STOREGATE_DATA: gateway.config.data }),
+  ],
   [
     'a gateway on Redis, by its admin API',
     'redis',
@@ -57,9 +62,11 @@ describe.each([
     writeFileSync(join(folder, name), text);
     return name;
   }
-  const importing = (file: string, ...more: string[]) => run(['keys', 'import', '--file', file, ...more]);
+  const importing = (file: string, ...more: string[]) =>
+    run(['keys', 'import', '--file', file, ...more]);
   const listed = async () => jsonOf(await run(['keys', 'list', '--account', account, '--json']));
-  const status = async (secret: string) => (await gateway.client.get('/pets').set('X-API-Key', secret)).status;
+  const status = async (secret: string) =>
+    (await gateway.client.get('/pets').set('X-API-Key', secret)).status;
 
   test('imported keys work with their secrets, and the audit log names the importer', async () => {
     const [hashed, plain, off] = [secretOf(), secretOf(), secretOf()];
@@ -101,7 +108,8 @@ describe.each([
       out: '3 keys imported, 0 exist already.\n',
       err: 'keys.csv contains secrets: delete it after the import.\n',
     });
-    for (const secret of [hashed, plain]) await until('the key works', async () => (await status(secret)) === 200);
+    for (const secret of [hashed, plain])
+      await until('the key works', async () => (await status(secret)) === 200);
     expect(await status(off)).toBe(401);
     const keys = await listed();
     expect(keys).toHaveLength(3);
@@ -114,23 +122,35 @@ describe.each([
       }),
     );
     expect(keys).toContainEqual(
-      expect.objectContaining({ addresses: ['127.0.0.0/8', '::1'], expires: '2100-01-01T00:00:00.000Z' }),
+      expect.objectContaining({
+        addresses: ['127.0.0.0/8', '::1'],
+        expires: '2100-01-01T00:00:00.000Z',
+      }),
     );
     expect(keys).toContainEqual(expect.objectContaining({ status: 'disabled' }));
     for (const { id } of keys) {
       const { out } = await run(['audit', 'list', '--target', id, '--json']);
-      expect(JSON.parse(out)).toMatchObject([{ action: 'keys.import', target: 'keys', after: { count: 3 } }]);
+      expect(JSON.parse(out)).toMatchObject([
+        { action: 'keys.import', target: 'keys', after: { count: 3 } },
+      ]);
       expect(out).not.toContain(plain);
     }
   });
 
   test('a repeated import changes nothing, and a longer file adds new keys', async () => {
-    const rows = Array.from({ length: 1_203 }, () => ({ hash: hex(secretOf()), plan: 'pro', account }));
-    const text = (some: readonly object[]) => some.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const rows = Array.from({ length: 1_203 }, () => ({
+      hash: hex(secretOf()),
+      plan: 'pro',
+      account,
+    }));
+    const text = (some: readonly object[]) =>
+      some.map((row) => `${JSON.stringify(row)}\n`).join('');
     const file = write('keys.ndjson', text(rows.slice(0, 1_102)));
     expect((await importing(file)).out).toBe('1,102 keys imported, 0 exist already.\n');
     expect((await importing(file)).out).toBe('0 keys imported, 1102 exist already.\n');
-    expect((await importing(write('more.ndjson', text(rows)))).out).toBe('101 keys imported, 1102 exist already.\n');
+    expect((await importing(write('more.ndjson', text(rows)))).out).toBe(
+      '101 keys imported, 1102 exist already.\n',
+    );
     expect(await listed()).toHaveLength(1_203);
   });
 
@@ -172,7 +192,9 @@ describe.each([
     });
     const refused = await importing(file);
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toContain('6 keys cannot be imported, so none was. To import the others, use --skip-bad.\n');
+    expect(refused.err).toContain(
+      '6 keys cannot be imported, so none was. To import the others, use --skip-bad.\n',
+    );
     expect(await listed()).toEqual(before);
     const skipped = await importing(file, '--skip-bad');
     expect(skipped).toMatchObject({ code: 1, out: '2 keys imported, 0 exist already.\n' });
@@ -183,8 +205,21 @@ describe.each([
 
   test('reads standard input with default plan and account, and prints JSON', async () => {
     const secret = secretOf();
-    const input = JSON.stringify({ consumers: [{ keyauth_credentials: [{ key: secret }, { key: 'x', ttl: 5 }] }] });
-    const args = ['keys', 'import', '--file', '-', '--format', 'kong', '--plan', 'pro', '--account', account];
+    const input = JSON.stringify({
+      consumers: [{ keyauth_credentials: [{ key: secret }, { key: 'x', ttl: 5 }] }],
+    });
+    const args = [
+      'keys',
+      'import',
+      '--file',
+      '-',
+      '--format',
+      'kong',
+      '--plan',
+      'pro',
+      '--account',
+      account,
+    ];
     const { code, out, err } = await run([...args, '--skip-bad', '--json'], { input });
     expect(JSON.parse(out)).toEqual({
       dryRun: false,
@@ -192,7 +227,11 @@ describe.each([
       already: 0,
       bad: 1,
       problems: [
-        { at: 'consumer 1, key 2', field: 'expires', message: expect.stringContaining('ttl without a creation time') },
+        {
+          at: 'consumer 1, key 2',
+          field: 'expires',
+          message: expect.stringContaining('ttl without a creation time'),
+        },
       ],
       moreProblems: 0,
     });
@@ -223,10 +262,22 @@ describe('keys import', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each([
-    [['--hash', 'a'.repeat(64), '--plan', 'pro'], 2, 'use --hash, --plan and --account for one key, or --file'],
-    [['--file', 'a.csv', '--hash', 'a'.repeat(64)], 2, "'--file <file>' cannot be used with option '--hash <sha256>'"],
+    [
+      ['--hash', 'a'.repeat(64), '--plan', 'pro'],
+      2,
+      'use --hash, --plan and --account for one key, or --file',
+    ],
+    [
+      ['--file', 'a.csv', '--hash', 'a'.repeat(64)],
+      2,
+      "'--file <file>' cannot be used with option '--hash <sha256>'",
+    ],
     [['--file', 'a.csv', '--label', 'x'], 2, 'cannot be used with'],
-    [['--file', 'a.csv', '--format', 'xml'], 2, 'Allowed choices are csv, ndjson, kong, tyk, apisix, unkey'],
+    [
+      ['--file', 'a.csv', '--format', 'xml'],
+      2,
+      'Allowed choices are csv, ndjson, kong, tyk, apisix, unkey',
+    ],
     [['--hash', 'a'.repeat(64), '--plan', 'pro', '--account', 'a', '--dry-run'], 2, 'need --file'],
     [['--file', 'a.csv'], 1, 'Cannot read a.csv: it does not exist.'],
     [['--file', '.', '--format', 'csv'], 1, 'Cannot read .: it is a folder.'],

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -21,7 +29,8 @@ afterAll(async () => {
 
 const TOKEN = makeSecret('admin');
 
-const storegate = (args: readonly string[], surroundings?: Surroundings) => commandLine(cwd)(args, surroundings);
+const storegate = (args: readonly string[], surroundings?: Surroundings) =>
+  commandLine(cwd)(args, surroundings);
 
 const REMOTE = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN });
 
@@ -39,7 +48,18 @@ describe.each([
 
   test('create, get, update, disable, enable, rotate, revoke and identify keys', async () => {
     const made = await json(
-      ...['keys', 'create', '--plan', 'pro', '--account', 'acme', '--label', 'one', '--limits', '5/minute'],
+      ...[
+        'keys',
+        'create',
+        '--plan',
+        'pro',
+        '--account',
+        'acme',
+        '--label',
+        'one',
+        '--limits',
+        '5/minute',
+      ],
       '--expires-in',
       '90d',
       '--address',
@@ -53,13 +73,22 @@ describe.each([
       '--scope',
       'store:admin',
     );
-    expect(made).toMatchObject({ limits: '5/minute', addresses: ['10.0.0.0/8', '::1'], metadata: { team: 'pets' } });
+    expect(made).toMatchObject({
+      limits: '5/minute',
+      addresses: ['10.0.0.0/8', '::1'],
+      metadata: { team: 'pets' },
+    });
     expect(made.scopes).toEqual(['pets:write', 'store:admin']);
     expect(await json('keys', 'list', '--scope', 'store:admin')).toMatchObject([{ id: made.id }]);
     expect(await json('keys', 'list', '--scope', 'store')).toEqual([]);
-    expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({ scopes: ['pets:read'] });
+    expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({
+      scopes: ['pets:read'],
+    });
     const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('"a,b" is not a valid scope name') });
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('"a,b" is not a valid scope name'),
+    });
     expect(await json('keys', 'get', made.id)).toMatchObject({ id: made.id, label: 'one' });
     const changed = await json(
       'keys',
@@ -82,14 +111,18 @@ describe.each([
     expect(changed.scopes).toEqual(['pets:read']);
     expect(await json('keys', 'update', made.id, '--no-scopes')).toMatchObject({ scopes: [] });
     expect((await sg('keys', 'disable', made.id)).out).toBe(`${made.id} is disabled.\n`);
-    expect((await json('keys', 'list', '--status', 'disabled')).map(({ id }: { id: string }) => id)).toEqual([made.id]);
+    expect(
+      (await json('keys', 'list', '--status', 'disabled')).map(({ id }: { id: string }) => id),
+    ).toEqual([made.id]);
     await sg('keys', 'enable', made.id);
     const rotated = await json('keys', 'rotate', made.id, '--overlap', '1h');
     expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^sg_live_/) });
-    for (const key of [made.key, rotated.key]) expect((await json('keys', 'identify', key)).id).toBe(made.id);
-    expect((await storegate(['keys', 'identify'], { env: environment(), input: `${rotated.key}\n` })).out).toContain(
-      made.id,
-    );
+    for (const key of [made.key, rotated.key])
+      expect((await json('keys', 'identify', key)).id).toBe(made.id);
+    expect(
+      (await storegate(['keys', 'identify'], { env: environment(), input: `${rotated.key}\n` }))
+        .out,
+    ).toContain(made.id);
     expect(await json('keys', 'revoke', made.id)).toMatchObject({ status: 'revoked' });
     const list = await sg('keys', 'list', '--account', 'acme');
     expect(list.out).toMatch(/^id +account +plan +limits +status/);
@@ -113,10 +146,14 @@ describe.each([
 
   test('import a key by its hash', async () => {
     const hash = createHash('sha256').update(makeSecret('old')).digest('hex');
-    expect(await json('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash)).toMatchObject({
+    expect(
+      await json('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash),
+    ).toMatchObject({
       imported: true,
     });
-    expect(await sg('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash)).toMatchObject({
+    expect(
+      await sg('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash),
+    ).toMatchObject({
       code: 1,
       err: 'A key with this hash is there already.\n',
     });
@@ -124,8 +161,12 @@ describe.each([
 
   test('list accounts', async () => {
     await create();
-    expect(await json('accounts', 'list')).toContainEqual(expect.objectContaining({ account: 'acme' }));
-    expect(await json('accounts', 'get', 'acme')).toMatchObject({ plans: expect.arrayContaining(['free']) });
+    expect(await json('accounts', 'list')).toContainEqual(
+      expect.objectContaining({ account: 'acme' }),
+    );
+    expect(await json('accounts', 'get', 'acme')).toMatchObject({
+      plans: expect.arrayContaining(['free']),
+    });
     expect((await json('accounts', 'keys', 'acme')).length).toBeGreaterThan(0);
   });
 
@@ -133,7 +174,9 @@ describe.each([
     const { id } = await create();
     const [ban] = await json('bans', 'add', id, '--duration', '1h', '--reason', 'scrapes');
     expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
-    expect((await sg('bans', 'extend', id, '--duration', '1h', '--reason', 'still')).out).toContain('still');
+    expect((await sg('bans', 'extend', id, '--duration', '1h', '--reason', 'still')).out).toContain(
+      'still',
+    );
     expect((await sg('bans', 'list')).out).toMatch(
       /key +account +plan +since +until +level +next duration +resets +by +reason +history/,
     );
@@ -143,23 +186,35 @@ describe.each([
       new RegExp(`^key:${id} stays banned until 20\\S+\\. To end the ban`, 'm'),
     );
     expect((await sg('bans', 'lift', id)).out).toMatch(
-      new RegExp(`^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
+      new RegExp(
+        `^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `,
+      ),
     );
     const [lifted, extended, added] = await json('bans', 'history', id);
     expect(lifted).toMatchObject({ action: 'bans.lift', target: id, ended: null });
-    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'lifted', by: lifted.actor } });
-    expect(added).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
+    expect(extended).toMatchObject({
+      after: { reason: 'still' },
+      ended: { how: 'lifted', by: lifted.actor },
+    });
+    expect(added).toMatchObject({
+      after: { reason: 'scrapes' },
+      ended: { how: 'extended', at: extended.at },
+    });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
     expect(text).toMatch(/^number +time +target +action +by +until +level +ended +reason\n/);
     expect(text).toContain(`lifted by ${lifted.actor} at ${lifted.at.slice(0, 19)}Z`);
     expect(text.trim().split('\n')).toHaveLength(3);
-    expect(await json('bans', 'history', '--below', String(added.number + 1), '--limit', '1')).toEqual([added]);
+    expect(
+      await json('bans', 'history', '--below', String(added.number + 1), '--limit', '1'),
+    ).toEqual([added]);
     expect(await json('bans', 'history', id, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
     expect((await sg('usage', 'get', id)).out).toContain(
       `Bans of key:${id}: 1 ban in 30 days, last lifted by ${lifted.actor} at `,
     );
     expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
-    expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');
+    expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain(
+      'day',
+    );
   });
 
   test('list plans and simulate one', async () => {
@@ -174,14 +229,25 @@ describe.each([
     expect(await json('plans', 'simulate', 'free', '--limits', '30/minute')).toMatchObject({
       after: '30/minute,1000/day',
     });
-    expect(await json('plans', 'get', 'enterprise')).toMatchObject({ concurrency: null, weight: 16 });
+    expect(await json('plans', 'get', 'enterprise')).toMatchObject({
+      concurrency: null,
+      weight: 16,
+    });
     expect(await json('plans', 'simulate', 'enterprise', '--concurrency', '20')).toMatchObject({
       after: null,
       concurrency: 20,
       weight: 16,
       keys: 0,
     });
-    const dropped = await json('plans', 'simulate', 'free', '--limits', '30/minute', '--drop', 'day');
+    const dropped = await json(
+      'plans',
+      'simulate',
+      'free',
+      '--limits',
+      '30/minute',
+      '--drop',
+      'day',
+    );
     expect(dropped).toMatchObject({ after: '30/minute' });
   });
 
@@ -196,7 +262,9 @@ describe.each([
     const { code, err } = await sg('keys', 'enable', id, '--reason', 'one\ntwo');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('control character') });
     const settings = await json('config');
-    expect(settings.find(({ name }: { name: string }) => name === 'http.maxBodyBytes')).toMatchObject({
+    expect(
+      settings.find(({ name }: { name: string }) => name === 'http.maxBodyBytes'),
+    ).toMatchObject({
       value: '"1MiB"',
     });
     expect(JSON.stringify(settings)).not.toContain(TOKEN);
@@ -214,7 +282,11 @@ describe.each([
   test.each([
     [['keys', 'get', 'key_nowhere'], 1, 'The key "key_nowhere" does not exist'],
     [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'The key "key_nowhere" does not exist'],
-    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 2, 'The plan "gold" does not exist; plans: free, pro'],
+    [
+      ['keys', 'create', '--plan', 'gold', '--account', 'a'],
+      2,
+      'The plan "gold" does not exist; plans: free, pro',
+    ],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
     [
@@ -228,7 +300,18 @@ describe.each([
       "option '--limits <limits>' argument '60/fortnight' is invalid. It must be per second, minute, hour, day",
     ],
     [
-      ['keys', 'create', '--plan', 'free', '--account', 'a', '--label', 'x'.repeat(201), '--scope', ''],
+      [
+        'keys',
+        'create',
+        '--plan',
+        'free',
+        '--account',
+        'a',
+        '--label',
+        'x'.repeat(201),
+        '--scope',
+        '',
+      ],
       2,
       "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
     ],
@@ -245,12 +328,25 @@ describe.each([
       '2030-01-31T00:00:00Z, or --expires-in 90d',
     ],
     [
-      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2020-01-31T00:00:00Z'],
+      [
+        'keys',
+        'create',
+        '--plan',
+        'free',
+        '--account',
+        'acme',
+        '--expires',
+        '2020-01-31T00:00:00Z',
+      ],
       2,
       "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
     ],
     [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
-    [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 2, "'abc' is invalid. Use the SHA-256"],
+    [
+      ['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'],
+      2,
+      "'abc' is invalid. Use the SHA-256",
+    ],
     [['accounts', 'get', 'unknown'], 1, 'The account "unknown" does not exist'],
     [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
     [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
@@ -262,16 +358,32 @@ describe.each([
     [['plans', 'get', 'gold'], 1, 'The plan "gold" does not exist'],
     [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
     [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
-    [['plans', 'simulate', 'free', '--weight', '1001'], 2, "argument '1001' is invalid. It must be at most 1000."],
-    [['plans', 'simulate', 'free', '--limits', 'many'], 2, "'many' is invalid. It must look like 5/minute"],
+    [
+      ['plans', 'simulate', 'free', '--weight', '1001'],
+      2,
+      "argument '1001' is invalid. It must be at most 1000.",
+    ],
+    [
+      ['plans', 'simulate', 'free', '--limits', 'many'],
+      2,
+      "'many' is invalid. It must look like 5/minute",
+    ],
     [['audit', 'list', '--limit', '0'], 2, 'whole number'],
     [
       ['audit', 'list', '--limit', '5000'],
       2,
       "option '--limit <number>' argument '5000' is invalid. It must be at most",
     ],
-    [['requests', '--code', 'nope'], 2, 'The error code "nope" does not exist. Codes: malformed_request, '],
-    [['requests', '--code', 'key_baned'], 2, 'The error code "key_baned" does not exist. Did you mean "key_banned"?'],
+    [
+      ['requests', '--code', 'nope'],
+      2,
+      'The error code "nope" does not exist. Codes: malformed_request, ',
+    ],
+    [
+      ['requests', '--code', 'key_baned'],
+      2,
+      'The error code "key_baned" does not exist. Did you mean "key_banned"?',
+    ],
     [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
     [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
     [['tokens', 'revoke', 'unknown'], 1, 'The token "unknown" does not exist'],
@@ -297,19 +409,25 @@ describe.each([
   ])('never see a secret that they use as a name: %s %s', async (...args) => {
     const { key } = await create();
     const result = await sg(...args, key);
-    expect(result).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys identify') });
+    expect(result).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('storegate keys identify'),
+    });
     expect(result.err).not.toContain(key.slice(0, 16));
   });
 
-  test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'add', 'a', '--duration', 'KEY']]])(
-    'never see a secret of an invalid command line: %j',
-    async (words) => {
-      const { key } = await create();
-      const result = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
-      expect(result).toMatchObject({ code: 2, out: '' });
-      expect(result.err).not.toContain(key.slice(0, 16));
-    },
-  );
+  test.each([
+    [['KEY']],
+    [['keys', 'KEY']],
+    [['keys', 'list', 'KEY']],
+    [['bans', 'add', 'a', '--duration', 'KEY']],
+  ])('never see a secret of an invalid command line: %j', async (words) => {
+    const { key } = await create();
+    const result = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
+    expect(result).toMatchObject({ code: 2, out: '' });
+    expect(result.err).not.toContain(key.slice(0, 16));
+  });
 });
 
 test('the admin API returns no secret of a path, query or body', async () => {
@@ -324,7 +442,10 @@ test('the admin API returns no secret of a path, query or body', async () => {
     await ask(`/keys/x%20${secret}`),
     await ask(`/audit?target=${secret}`),
     await ask('/keys', { method: 'POST', body: JSON.stringify({ plan: secret, account: 'acme' }) }),
-    await ask('/keys', { method: 'POST', body: JSON.stringify({ plan: 'free', account: 'acme', [secret]: 1 }) }),
+    await ask('/keys', {
+      method: 'POST',
+      body: JSON.stringify({ plan: 'free', account: 'acme', [secret]: 1 }),
+    }),
   ]) {
     expect(answer.status).toBe(400);
     expect(await answer.text()).not.toContain(secret.slice(0, 16));
@@ -335,11 +456,20 @@ describe('the gateway of a command', () => {
   afterEach(() => rmSync(join(cwd, 'profile.yaml'), { force: true }));
 
   test('comes from flags, the environment or a profile, in this order', async () => {
-    writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`, { mode: 0o600 });
-    expect(await storegate(['tokens', 'list', '--profile', 'profile.yaml'])).toMatchObject({ code: 0, err: '' });
-    expect((await storegate(['tokens', 'list'], { env: { STOREGATE_PROFILE: 'profile.yaml' } })).code).toBe(0);
+    writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`, {
+      mode: 0o600,
+    });
+    expect(await storegate(['tokens', 'list', '--profile', 'profile.yaml'])).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    expect(
+      (await storegate(['tokens', 'list'], { env: { STOREGATE_PROFILE: 'profile.yaml' } })).code,
+    ).toBe(0);
     const wrong = { STOREGATE_ADMIN_TOKEN: 'wrong' };
-    expect((await storegate(['tokens', 'list', '--profile', 'profile.yaml'], { env: wrong })).code).toBe(3);
+    expect(
+      (await storegate(['tokens', 'list', '--profile', 'profile.yaml'], { env: wrong })).code,
+    ).toBe(3);
     const flags = ['--url', gateway.adminUrl, '--token', TOKEN];
     expect((await storegate(['tokens', 'list', ...flags], { env: wrong })).code).toBe(0);
   });
@@ -348,7 +478,9 @@ describe('the gateway of a command', () => {
     writeFileSync(join(cwd, 'token'), `${TOKEN}\n`);
     const env = { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN_FILE: 'token' };
     expect(await storegate(['tokens', 'list'], { env })).toMatchObject({ code: 0, err: '' });
-    expect(await storegate(['tokens', 'list'], { env: { ...env, STOREGATE_ADMIN_TOKEN: TOKEN } })).toMatchObject({
+    expect(
+      await storegate(['tokens', 'list'], { env: { ...env, STOREGATE_ADMIN_TOKEN: TOKEN } }),
+    ).toMatchObject({
       code: 1,
       err: 'STOREGATE_ADMIN_TOKEN_FILE: STOREGATE_ADMIN_TOKEN is set too; set one of them\n',
     });
@@ -368,7 +500,10 @@ describe('the gateway of a command', () => {
     [['--url', 'http://127.0.0.1:9'], 3, 'Cannot reach the gateway'],
     [['--profile', 'nowhere.yaml'], 1, 'it does not exist'],
   ])('must be reachable: %j', async (flags, code, message) => {
-    expect(await storegate(['keys', 'list', ...flags])).toMatchObject({ code, err: expect.stringContaining(message) });
+    expect(await storegate(['keys', 'list', ...flags])).toMatchObject({
+      code,
+      err: expect.stringContaining(message),
+    });
   });
 
   test('must be an admin listener', async () => {
@@ -378,10 +513,13 @@ describe('the gateway of a command', () => {
 
   test('reloads, also without a URL', async () => {
     expect((await storegate(['reload'], { env: REMOTE() })).out).toBe('Nothing changed.\n');
-    expect(await storegate(['reload'])).toMatchObject({ code: 1, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
-    expect((await storegate(['reload'], { env: { STOREGATE_DATA: gateway.config.data } })).out).toBe(
-      'Nothing changed.\n',
-    );
+    expect(await storegate(['reload'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('STOREGATE_ADMIN_URL'),
+    });
+    expect(
+      (await storegate(['reload'], { env: { STOREGATE_DATA: gateway.config.data } })).out,
+    ).toBe('Nothing changed.\n');
   });
 
   describe('has the counters in its memory', () => {
@@ -395,7 +533,9 @@ describe('the gateway of a command', () => {
       expect(JSON.parse(out)).toMatchObject([{ key: id, windows: [{ used: 1 }, { used: 1 }] }]);
       const ban = ['bans', 'add', id, '--duration', '1h', '--reason', 'test'];
       expect(await storegate(ban, { env: beside() })).toMatchObject({ code: 0 });
-      expect((await gateway.client.get('/pets').set('X-API-Key', secret)).body.code).toBe('key_banned');
+      expect((await gateway.client.get('/pets').set('X-API-Key', secret)).body.code).toBe(
+        'key_banned',
+      );
       expect(statSync(announced()).mode & 0o777).toBe(0o600);
     });
 
@@ -410,7 +550,10 @@ describe('the gateway of a command', () => {
       ]) {
         writeFileSync(announced(), JSON.stringify(announcement));
         const result = await storegate(['usage', 'get', id], { env: beside() });
-        expect(result).toMatchObject({ code: 3, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
+        expect(result).toMatchObject({
+          code: 3,
+          err: expect.stringContaining('set STOREGATE_ADMIN_URL'),
+        });
       }
       await other.stop();
       writeFileSync(announced(), kept);
@@ -419,7 +562,9 @@ describe('the gateway of a command', () => {
     test('and the audit log names the shell user', async () => {
       const user = `cli:${userInfo().username}`;
       const { id } = jsonOf(
-        await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], { env: beside() }),
+        await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], {
+          env: beside(),
+        }),
       );
       for (const command of [
         ['bans', 'add', id, '--duration', '1h', '--reason', 'test'],
@@ -427,7 +572,9 @@ describe('the gateway of a command', () => {
         ['bans', 'lift', id],
       ])
         expect(await storegate(command, { env: beside() })).toMatchObject({ code: 0 });
-      const { out } = await storegate(['audit', 'list', '--target', id, '--json'], { env: beside() });
+      const { out } = await storegate(['audit', 'list', '--target', id, '--json'], {
+        env: beside(),
+      });
       const entries = JSON.parse(out) as { actor: string; action: string }[];
       expect(entries.map(({ actor, action }) => [action, actor])).toEqual([
         ['bans.lift', user],
@@ -459,7 +606,9 @@ test('a plan is written to its file, and a mistake changes nothing', async () =>
   const put = await storegate(['plans', 'set', 'free', '--limits', '9/minute', '--json'], { env });
   expect(JSON.parse(put.out)).toMatchObject({ before: '3/minute', after: '9/minute' });
   expect(readFileSync(file, 'utf8')).toMatch(/^# Ours\.[\s\S]*limit: 9/);
-  expect((await storegate(['plans', 'set', 'team', '--custom', '--count', 'account'], { env })).code).toBe(0);
+  expect(
+    (await storegate(['plans', 'set', 'team', '--custom', '--count', 'account'], { env })).code,
+  ).toBe(0);
   expect((await storegate(['plans', 'get', 'team'], { env })).out).toMatch(/count +account/);
   const text = readFileSync(file, 'utf8');
   expect(await storegate(['plans', 'set', 'free', '--limits', '0/minute'], { env })).toMatchObject({
@@ -474,13 +623,22 @@ describe('printed text', () => {
     const coloured = await storegate(['plans', 'list'], { isTerminal: true });
     expect(coloured.out).toContain('\u001b[');
     expect((await storegate(['plans', 'list'])).out).not.toContain('\u001b');
-    expect((await storegate(['plans', 'list'], { isTerminal: true, env: { NO_COLOR: '1' } })).out).not.toContain(
-      '\u001b',
-    );
+    expect(
+      (await storegate(['plans', 'list'], { isTerminal: true, env: { NO_COLOR: '1' } })).out,
+    ).not.toContain('\u001b');
   });
 
   test('cannot control the terminal', async () => {
-    await storegate(['keys', 'create', '--plan', 'free', '--account', 'evil', '--label', '\u001b[2Jgone']);
+    await storegate([
+      'keys',
+      'create',
+      '--plan',
+      'free',
+      '--account',
+      'evil',
+      '--label',
+      '\u001b[2Jgone',
+    ]);
     expect((await storegate(['keys', 'list', '--account', 'evil'])).out).toContain('?[2Jgone');
   });
 

@@ -18,7 +18,10 @@ describe('a table', () => {
 
   test('has relative times, or full times with --absolute', () => {
     expect(page().table(columns, rows)).toBe(
-      'id     created    label\nkey_1  3m 10s ago  a long label of a key\n'.replace('created   ', 'created    '),
+      'id     created    label\nkey_1  3m 10s ago  a long label of a key\n'.replace(
+        'created   ',
+        'created    ',
+      ),
     );
     expect(page({ absolute: true }).table(columns, rows)).toContain(`  ${AT}  `);
   });
@@ -54,7 +57,9 @@ describe('the result of a command', () => {
   });
 
   test('is the same in JSON, YAML and as a name', async () => {
-    const { id } = JSON.parse((await run(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'])).out);
+    const { id } = JSON.parse(
+      (await run(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'])).out,
+    );
     const json = JSON.parse((await run(['keys', 'list', '--json'])).out);
     expect(json).toMatchObject([{ id, created: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) }]);
     expect(JSON.parse((await run(['keys', 'list', '-o', 'json'])).out)).toEqual(json);
@@ -72,7 +77,10 @@ describe('the result of a command', () => {
   });
 
   test('is refused in a format that the command does not have', async () => {
-    expect(await run(['history', '-o', 'name'])).toMatchObject({ code: 2, err: expect.stringContaining('no names') });
+    expect(await run(['history', '-o', 'name'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no names'),
+    });
     expect(await run(['keys', 'list', '-o', 'csv'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('json, yaml, table, name'),
@@ -82,11 +90,17 @@ describe('the result of a command', () => {
   test('is the version, also as JSON', async () => {
     const { out } = await run(['version']);
     expect((await run(['--version'])).out).toBe(out);
-    expect(JSON.parse((await run(['version', '--json'])).out)).toEqual({ version: out.trim(), node: process.version });
+    expect(JSON.parse((await run(['version', '--json'])).out)).toEqual({
+      version: out.trim(),
+      node: process.version,
+    });
   });
 
   test('of check is JSON for programs', async () => {
-    expect(JSON.parse((await run(['check', '--json'])).out)).toMatchObject({ operations: 17, notEnforced: 0 });
+    expect(JSON.parse((await run(['check', '--json'])).out)).toMatchObject({
+      operations: 17,
+      notEnforced: 0,
+    });
   });
 });
 
@@ -94,7 +108,9 @@ describe('a command', () => {
   test('explains what a request id is', async () => {
     const { code, err } = await commandLine('.')(['explain', 'abc']);
     expect(code).toBe(2);
-    expect(err).toMatch(/^"abc" is not a request id: use the header X-Request-Id .* "storegate requests"\.\n$/);
+    expect(err).toMatch(
+      /^"abc" is not a request id: use the header X-Request-Id .* "storegate requests"\.\n$/,
+    );
   });
 
   test.each(['keys', 'accounts', 'bans', 'usage', 'plans', 'audit', 'tokens', 'webhooks', 'state'])(

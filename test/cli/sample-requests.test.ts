@@ -4,8 +4,16 @@ import { sampleRequests } from '../../src/cli/sample-requests.ts';
 import { loadContract } from '../../src/config/contract/contract.ts';
 
 const integer = { type: 'integer' };
-const id = (more: object = {}) => ({ name: 'id', in: 'path', required: true, schema: integer, ...more });
-const get = (parameters: object[] = [], more: object = {}) => ({ get: { responses: done, parameters, ...more } });
+const id = (more: object = {}) => ({
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: integer,
+  ...more,
+});
+const get = (parameters: object[] = [], more: object = {}) => ({
+  get: { responses: done, parameters, ...more },
+});
 
 function pathsOf(paths: object, more: object = {}, reading: object = {}): string[] {
   const text = JSON.stringify({ ...head, ...more, paths });
@@ -14,14 +22,25 @@ function pathsOf(paths: object, more: object = {}, reading: object = {}): string
 }
 
 test('takes the first three GET operations, those without path parameters first', () => {
-  const paths = { '/a/{id}': get([id({ example: 1 })]), '/b': get(), '/c': get(), '/d': get(), '/e': get() };
+  const paths = {
+    '/a/{id}': get([id({ example: 1 })]),
+    '/b': get(),
+    '/c': get(),
+    '/d': get(),
+    '/e': get(),
+  };
   expect(pathsOf(paths)).toEqual(['/b', '/c', '/d']);
   expect(pathsOf({ '/a/{id}': get([id({ example: 1 })]), '/b': get() })).toEqual(['/b', '/a/1']);
 });
 
 test('names a request by its summary, or by the id of its operation', () => {
-  const paths = { '/a': get([], { summary: 'List things' }), '/b': get([], { operationId: 'listOthers' }) };
-  const contract = loadContract(`${import.meta.dirname}/none.json`, { text: JSON.stringify({ ...head, paths }) });
+  const paths = {
+    '/a': get([], { summary: 'List things' }),
+    '/b': get([], { operationId: 'listOthers' }),
+  };
+  const contract = loadContract(`${import.meta.dirname}/none.json`, {
+    text: JSON.stringify({ ...head, paths }),
+  });
   expect(sampleRequests(contract)).toEqual([
     { title: 'List things', path: '/a' },
     { title: 'listOthers', path: '/b' },
@@ -34,7 +53,10 @@ describe('leaves out', () => {
     ['deprecated operations', get([], { deprecated: true })],
     ['operations that cannot be tried', get([], { 'x-try-it': false })],
     ['operations that need a scope', get([], { 'x-required-scopes': ['admin'] })],
-    ['operations with a required header', get([{ name: 'X-A', in: 'header', required: true, schema: integer }])],
+    [
+      'operations with a required header',
+      get([{ name: 'X-A', in: 'header', required: true, schema: integer }]),
+    ],
     [
       'a required query parameter without an example',
       get([{ name: 'a', in: 'query', required: true, schema: integer }]),
@@ -61,26 +83,30 @@ describe('takes the value of a parameter from', () => {
     ['the default of its schema', { schema: { type: 'integer', default: 7 } }],
     ['the first value of its schema', { schema: { type: 'integer', enum: [7, 8] } }],
   ])('%s', (_, more) => {
-    const components = { examples: { seven: { value: 7 } }, schemas: { seven: { type: 'integer', example: 7 } } };
+    const components = {
+      examples: { seven: { value: 7 } },
+      schemas: { seven: { type: 'integer', example: 7 } },
+    };
     expect(pathsOf({ '/a/{id}': get([id(more)]) }, { components })).toEqual(['/a/7']);
     const query = { ...id(more), in: 'query' };
-    expect(pathsOf({ '/a': get([query]), '/b': get([{ ...query, required: false }]) }, { components })).toEqual([
-      '/a?id=7',
-      '/b',
-    ]);
+    expect(
+      pathsOf({ '/a': get([query]), '/b': get([{ ...query, required: false }]) }, { components }),
+    ).toEqual(['/a?id=7', '/b']);
   });
 
   test('the operation rather than its path', () => {
-    expect(pathsOf({ '/a/{id}': { parameters: [id({ example: 1 })], ...get([id({ example: 2 })]) } })).toEqual([
-      '/a/2',
-    ]);
+    expect(
+      pathsOf({ '/a/{id}': { parameters: [id({ example: 1 })], ...get([id({ example: 2 })]) } }),
+    ).toEqual(['/a/2']);
   });
 });
 
 test('percent-encodes values, and writes every digit of an integer', () => {
   const name = (example: string) => id({ schema: { type: 'string' }, example });
   expect(pathsOf({ '/a/{id}': get([name('x y&é')]) })).toEqual(['/a/x%20y%26%C3%A9']);
-  expect(pathsOf({ '/a/{id}': get([id({ example: '9007199254740993' })]) })).toEqual(['/a/9007199254740993']);
+  expect(pathsOf({ '/a/{id}': get([id({ example: '9007199254740993' })]) })).toEqual([
+    '/a/9007199254740993',
+  ]);
 });
 
 test('begins with the path of a server if the contract is read so', () => {

@@ -62,7 +62,9 @@ test('uses the first demo key, and exceeds its limit if that takes few requests'
     { plan: 'custom', limits: '5000/minute', secret: 'sg_demo_2' },
   ];
   const shown = startScreen({ ...SCREEN, keys });
-  expect(shown).toContain('Demo keys, shown only once:\n  basic        5/minute                   sg_demo_1\n');
+  expect(shown).toContain(
+    'Demo keys, shown only once:\n  basic        5/minute                   sg_demo_1\n',
+  );
   expect(shown).toContain('curl -i http://localhost:8080/books -H "X-API-Key: sg_demo_1"\n');
   expect(shown).toContain('  for i in $(seq 7); do curl ');
   expect(startScreen({ ...SCREEN, keys: keys.slice(1) })).not.toContain('seq');
@@ -70,7 +72,11 @@ test('uses the first demo key, and exceeds its limit if that takes few requests'
 
 test('shows neither a disabled page nor requests that the contract does not have', () => {
   const config = configWith({ reference: { enabled: false }, console: { enabled: false } });
-  const shown = startScreen({ ...SCREEN, config, contract: contractOf({ '/books': { post: { responses: done } } }) });
+  const shown = startScreen({
+    ...SCREEN,
+    config,
+    contract: contractOf({ '/books': { post: { responses: done } } }),
+  });
   expect(shown).not.toMatch(/docs|console|Requests/);
   expect(shown).toContain('  Admin API  http://127.0.0.1:9901\n');
 });
@@ -98,7 +104,10 @@ test('names the prefix of paths, public operations, and where clients send their
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Book-Key' } } },
   });
   const contract = loadContract(`${import.meta.dirname}/none.json`, { text });
-  const plans = { plans: PLANS, publicPlan: { name: 'public', count: 'key', windows: [] } } as const;
+  const plans = {
+    plans: PLANS,
+    publicPlan: { name: 'public', count: 'key', windows: [] },
+  } as const;
   const shown = startScreen({ ...SCREEN, config: configWith({ plans }), contract });
   expect(shown).toContain('Note: request paths begin with /v1, the path of servers.\n');
   expect(shown).toContain('Note: without a key: listBooks (security of the contract).\n');

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,7 +17,14 @@ import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
+import {
+  idOf,
+  movable,
+  moveAll,
+  sourceOf,
+  targetOptions,
+  temporaryFolder,
+} from '../support/transfer.ts';
 
 const PASSWORD = 'a-password-to-hide';
 let redis: RedisServer;
@@ -27,7 +42,10 @@ afterEach(() => folder.remove());
 
 const at = (name: string) => join(folder.path, name);
 
-/** Runs `storegate state …` in this process on the folder `data`, and checks that no output contains the password. */
+/**
+ * Runs `storegate state …` in this process on the folder `data`, and checks that no output contains
+ * the password.
+ */
 async function state(args: readonly string[], surroundings: Surroundings = {}) {
   const ended = await commandLine(folder.path)(['state', ...args], surroundings);
   expect(ended.out + ended.err).not.toContain(PASSWORD);
@@ -65,7 +83,8 @@ describe('storegate state', () => {
 
   test('repairs a folder with a missing file', async () => {
     await fill('data', 1);
-    for (const file of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(at('data'), file), { force: true });
+    for (const file of ['state.db', 'state.db-wal', 'state.db-shm'])
+      rmSync(join(at('data'), file), { force: true });
     writeFileSync(join(at('data'), 'state.last-change'), '3\n');
     expect(await state(['backup', 'backup.ndjson'])).toMatchObject({ code: 1 });
     expect(await state(['repair'])).toEqual({
@@ -73,13 +92,18 @@ describe('storegate state', () => {
       out: `Gateways start on ${at('data')} again, without the last 3 changes of operators.\n`,
       err: '',
     });
-    expect((await state(['repair'])).out).toBe(`No file is missing in ${at('data')}. Nothing was changed.\n`);
+    expect((await state(['repair'])).out).toBe(
+      `No file is missing in ${at('data')}. Nothing was changed.\n`,
+    );
     expect(await state(['repair', '--json'])).toMatchObject({
       code: 0,
       out: `${JSON.stringify({ folder: at('data'), files: [], changes: 0 })}\n`,
     });
     const env = { REDIS_URL: 'redis://127.0.0.1:1' };
-    expect(await state(['repair'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is in Redis') });
+    expect(await state(['repair'], { env })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is in Redis'),
+    });
   });
 
   test('takes nothing from a folder whose counters are missing', async () => {
@@ -87,7 +111,9 @@ describe('storegate state', () => {
     const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
     await gateway.state.ban(`key:${idOf(1)}`, limits([window(5, HOUR)]), HOUR);
     await gateway.close();
-    const [counters] = readdirSync(at('data')).filter((name) => name.startsWith(`${COUNTER_FILES}.`));
+    const [counters] = readdirSync(at('data')).filter((name) =>
+      name.startsWith(`${COUNTER_FILES}.`),
+    );
     rmSync(join(at('data'), counters!));
     for (const args of [
       ['backup', 'a.ndjson'],
@@ -95,7 +121,10 @@ describe('storegate state', () => {
       ['copy', '--from', 'data', '--to', 'other'],
     ]) {
       const { code, err } = await state(args);
-      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`${counters} is missing or empty`) });
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringContaining(`${counters} is missing or empty`),
+      });
     }
     expect(['a.ndjson', 'other'].map((name) => existsSync(at(name)))).toEqual([false, false]);
     await state(['repair']);
@@ -111,7 +140,10 @@ describe('storegate state', () => {
     });
     expect(readFileSync(at('there'), 'utf8')).toBe('mine');
     await state(['export', 'good.ndjson']);
-    writeFileSync(at('bad.ndjson'), readFileSync(at('good.ndjson'), 'utf8').replace('"plan":"free"', '"plan":"FREE"'));
+    writeFileSync(
+      at('bad.ndjson'),
+      readFileSync(at('good.ndjson'), 'utf8').replace('"plan":"free"', '"plan":"FREE"'),
+    );
     expect(await state(['import', 'bad.ndjson', '--to', 'other'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/bad\.ndjson, line 2: key: plan must be/),
@@ -125,8 +157,12 @@ describe('storegate state', () => {
     const dry = await state(['copy', '--from', 'data', '--to', 'redis', '--dry-run'], { env });
     expect(dry).toMatchObject({ code: 0, err: expect.stringContaining('nothing was changed') });
     // A start probe may exist for a second.
-    expect((await redis.admin.keys('*')).filter((name) => !name.startsWith('sg:probe:'))).toEqual([]);
-    expect(await state(['copy', '--from', 'data', '--to', 'redis'], { env })).toMatchObject({ code: 0 });
+    expect((await redis.admin.keys('*')).filter((name) => !name.startsWith('sg:probe:'))).toEqual(
+      [],
+    );
+    expect(await state(['copy', '--from', 'data', '--to', 'redis'], { env })).toMatchObject({
+      code: 0,
+    });
     expect(await redis.admin.zcard('sg:keys')).toBe(3);
     expect(await state(['copy', '--from', redis.url, '--to', 'back'])).toMatchObject({ code: 0 });
     expect(await state(['copy', '--from', 'back', '--to', 'data', '--json'])).toMatchObject({
@@ -142,7 +178,10 @@ describe('storegate state', () => {
     [['copy', '--from', 'none.ndjson', '--to', 'data'], /the file does not exist/],
     [['copy', '--from', 'data', '--to', 'new.ndjson', '--dry-run'], /A dry run writes no file/],
     [['copy', '--from', 'data', '--to', `redis://:${PASSWORD}@127.0.0.1:x`], /Invalid Redis URL/],
-    [['copy', '--from', 'data', '--to', `rediss://:${PASSWORD}@127.0.0.1:1`], /cannot use Redis at 127\.0\.0\.1:1/],
+    [
+      ['copy', '--from', 'data', '--to', `rediss://:${PASSWORD}@127.0.0.1:1`],
+      /cannot use Redis at 127\.0\.0\.1:1/,
+    ],
   ])('refuses %j', async (args, message) => {
     await fill('data', 1);
     expect(await state(args)).toMatchObject({ code: 1, err: expect.stringMatching(message) });
@@ -153,7 +192,10 @@ describe('storegate state', () => {
     await fill('used', 2);
     const gateway = openEmbedded(at('used'), { clock: Date.now, audit: KEPT, observe: () => {} });
     const refused = await state(['copy', '--from', 'data', '--to', 'used']);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/data folder .*used: stop it first/) });
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/data folder .*used: stop it first/),
+    });
     await gateway.close();
     rmSync(at('used'), { recursive: true });
     expect(await state(['copy', '--from', 'data', '--to', 'used'])).toMatchObject({ code: 0 });
@@ -175,17 +217,29 @@ describe('storegate state', () => {
 
   test('copies only later changes in a second run', async () => {
     await fill('data', ...Array.from({ length: 20 }, (_, i) => i));
-    const copy = async () => JSON.parse((await state(['copy', '--from', 'data', '--to', redis.url, '--json'])).out);
+    const copy = async () =>
+      JSON.parse((await state(['copy', '--from', 'data', '--to', redis.url, '--json'])).out);
     await copy();
     const env = { STOREGATE_DATA: 'data' };
     const run = commandLine(folder.path);
-    for (let i = 0; i < 10; i++) expect(await run(['keys', 'disable', idOf(i)], { env })).toMatchObject({ code: 0 });
-    expect((await copy()).outcomes).toMatchObject({ key: { changed: 10, same: 10 }, audit: { added: 10 } });
-    expect((await copy()).outcomes).toMatchObject({ key: { changed: 0, same: 20 }, audit: { added: 0 } });
+    for (let i = 0; i < 10; i++)
+      expect(await run(['keys', 'disable', idOf(i)], { env })).toMatchObject({ code: 0 });
+    expect((await copy()).outcomes).toMatchObject({
+      key: { changed: 10, same: 10 },
+      audit: { added: 10 },
+    });
+    expect((await copy()).outcomes).toMatchObject({
+      key: { changed: 0, same: 20 },
+      audit: { added: 0 },
+    });
   });
 
   test('warns of plans that the configuration lacks', async () => {
-    const keys = [movable(1, { plan: 'gone' }), movable(2, { plan: 'enterprise', account: 'big' }), movable(3)];
+    const keys = [
+      movable(1, { plan: 'gone' }),
+      movable(2, { plan: 'enterprise', account: 'big' }),
+      movable(3),
+    ];
     await moveAll(sourceOf({ key: keys }), folderTarget(at('data'), targetOptions()));
     const { err } = await state(['copy', '--from', 'data', '--to', 'other']);
     expect(err).toMatch(/plans that are not in plans\.yaml: gone\./);
@@ -213,11 +267,16 @@ describe('storegate state', () => {
     );
     await fill('data', 1);
     const db = new DatabaseSync(at('data/state.db'));
-    db.exec("CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
+    db.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'disk is full'); END",
+    );
     db.close();
     await fill('more', 1, 2);
     const { code, err } = await state(['copy', '--from', 'more', '--to', 'data']);
-    expect({ code, err }).toEqual({ code: 1, err: 'The disk failed: disk is full. Nothing was changed.\n' });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'The disk failed: disk is full. Nothing was changed.\n',
+    });
   });
 
   test('shows progress on a terminal only', async () => {
@@ -231,7 +290,9 @@ describe('storegate state', () => {
   test('stops on a signal without changes', async () => {
     await fill('data', 1);
     const stop = AbortSignal.abort();
-    expect(await state(['copy', '--from', 'data', '--to', 'other'], { stop })).toMatchObject({ code: 1 });
+    expect(await state(['copy', '--from', 'data', '--to', 'other'], { stop })).toMatchObject({
+      code: 1,
+    });
     expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 0 keys');
     expect(await state(['export', 'c.ndjson'], { stop })).toMatchObject({ code: 1 });
     expect(existsSync(at('c.ndjson'))).toBe(false);

@@ -43,13 +43,19 @@ async function shownAtStart(): Promise<string> {
     if (text.includes('New key')) stop.abort();
   });
   const silent = { ...env(), LOG_LEVEL: 'silent' };
-  return (await command(['serve', '--no-demo-keys'], { env: silent, isTerminal: true, stop: stop.signal })).out;
+  return (
+    await command(['serve', '--no-demo-keys'], { env: silent, isTerminal: true, stop: stop.signal })
+  ).out;
 }
 
 test('a start with Redis reports unmigrated keys, and its command copies them', async () => {
   const data = join(folder.path, 'old data');
   await moveAll(sourceOf({ key: [movable(1), movable(2)] }), folderTarget(data, targetOptions()));
-  const running = storegate(['serve', '--no-demo-keys'], { cwd: folder.path, env: env(), onTerminal: true });
+  const running = storegate(['serve', '--no-demo-keys'], {
+    cwd: folder.path,
+    env: env(),
+    onTerminal: true,
+  });
   await until('the gateway has said it', () => running.out().includes('New key'));
   running.child.kill('SIGKILL');
   await running.exit;
@@ -81,7 +87,10 @@ test('a start with Redis reports unmigrated keys, and its command copies them', 
 test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(await shownAtStart()).not.toContain('does not know');
   expect(existsSync(join(folder.path, 'old data', 'state.db'))).toBe(false);
-  await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(join(folder.path, 'old data'), targetOptions()));
+  await moveAll(
+    sourceOf({ key: [movable(1)] }),
+    folderTarget(join(folder.path, 'old data'), targetOptions()),
+  );
   const offline = { ...env(), REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` };
   const { code, err } = await commandLine(folder.path)(['check'], { env: offline });
   expect(code).toBe(0);
@@ -101,7 +110,11 @@ test('check notes what Redis lacks, and that it is unreachable, and fails if Red
   });
   expect(JSON.parse(withoutInfo.out)).toMatchObject({ redis: 'usable' });
   const withoutRight = await check(await recommendedUser(redis, '-evalsha'));
-  expect(withoutRight).toMatchObject({ code: 1, out: '', err: expect.stringContaining('lacks a permission') });
+  expect(withoutRight).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('lacks a permission'),
+  });
   const wrongPassword = await check(`redis://:wrong@127.0.0.1:${redis.port}`);
   expect(wrongPassword).toMatchObject({
     code: 1,
@@ -110,7 +123,9 @@ test('check notes what Redis lacks, and that it is unreachable, and fails if Red
   });
   const unreachable = await check('redis://127.0.0.1:1');
   expect(unreachable.code).toBe(0);
-  expect(unreachable.err).toMatch(/^note: cannot use Redis at 127\.0\.0\.1:1.*; a start needs Redis, or the key cache/);
+  expect(unreachable.err).toMatch(
+    /^note: cannot use Redis at 127\.0\.0\.1:1.*; a start needs Redis, or the key cache/,
+  );
   expect(unreachable.out).toContain('Not checked: Redis. It is unreachable.');
   ready.mockRestore();
 });

@@ -36,7 +36,9 @@ const examples = [...new Set(examplesIn(createProgram(terminalIn('.'))))];
 
 test('the examples are those of all commands that call a gateway', () => {
   expect(examples.length).toBeGreaterThan(35);
-  expect(examples).toEqual(expect.arrayContaining(['status --url http://127.0.0.1:9901', 'bans lift acme']));
+  expect(examples).toEqual(
+    expect.arrayContaining(['status --url http://127.0.0.1:9901', 'bans lift acme']),
+  );
 });
 
 async function startServer(listener: RequestListener): Promise<{ url: string; close: () => void }> {
@@ -65,7 +67,8 @@ describe('the URL of another server', () => {
   let answer: RequestListener;
   let close: () => void;
   const json = (status: number, body: string): RequestListener => {
-    return (_, response) => void response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+    return (_, response) =>
+      void response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   };
   const refusal = (status: number) => ({
     code: 3,
@@ -93,7 +96,11 @@ describe('the URL of another server', () => {
 
   test.each<[string, number, RequestListener]>([
     ['redirects', 302, (_, response) => void response.writeHead(302, { Location: '/login' }).end()],
-    ['never ends its response', 200, (_, response) => void response.writeHead(200).write('data: {}\n\n')],
+    [
+      'never ends its response',
+      200,
+      (_, response) => void response.writeHead(200).write('data: {}\n\n'),
+    ],
     ['sends HTML', 502, (_, response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>')],
   ])('is refused if the server %s', async (_, status, listener) => {
     answer = listener;
@@ -107,7 +114,9 @@ describe('a gateway of the data folder that is not reached', () => {
   const sg = (...args: string[]): Promise<Result> => commandLine(cwd)(args);
   let id: string;
   beforeEach(async () => {
-    ({ id } = JSON.parse((await sg('keys', 'create', '--plan', 'free', '--account', 'acme', '--json')).out));
+    ({ id } = JSON.parse(
+      (await sg('keys', 'create', '--plan', 'free', '--account', 'acme', '--json')).out,
+    ));
     lock = lockFolder(join(cwd, 'data'));
   });
   afterEach(() => lock.release());
@@ -171,27 +180,43 @@ describe('a gateway that hangs', () => {
 
   test.each<[string, RequestListener]>([
     ['before its response', () => {}],
-    ['in the middle of its response', (_, response) => void response.writeHead(200, OF_ADMIN).write('{"bans":')],
-    ['in the middle of a refusal', (_, response) => void response.writeHead(409, OF_ADMIN).write('{"message":')],
+    [
+      'in the middle of its response',
+      (_, response) => void response.writeHead(200, OF_ADMIN).write('{"bans":'),
+    ],
+    [
+      'in the middle of a refusal',
+      (_, response) => void response.writeHead(409, OF_ADMIN).write('{"message":'),
+    ],
   ])('%s is unreachable for a call, because of a timeout', async (_, listener) => {
     await serve(listener);
     const message = 'Cannot reach the gateway at URL: timeout.';
-    expect(await failure(connect({ timeout: 50 }).call('GET', '/bans'))).toEqual({ failure: 'shut', message });
+    expect(await failure(connect({ timeout: 50 }).call('GET', '/bans'))).toEqual({
+      failure: 'shut',
+      message,
+    });
   });
 
   test('or closes is lost for a stream', async () => {
     const { signal } = new AbortController();
-    const follow = (silence = 60_000) => failure(connect({ silence }).follow('/live', {}, () => {}, signal));
+    const follow = (silence = 60_000) =>
+      failure(connect({ silence }).follow('/live', {}, () => {}, signal));
     await serve((_, response) => void response.writeHead(200, OF_ADMIN).write(': hello\n\n'));
     const silent = { failure: 'lost', message: 'The gateway at URL does not respond.' };
     expect(await follow(50)).toEqual(silent);
     close();
     await serve((_, response) => void response.writeHead(200, OF_ADMIN).end(': hello\n\n'));
-    expect(await follow()).toEqual({ failure: 'lost', message: expect.stringContaining('closed the stream') });
+    expect(await follow()).toEqual({
+      failure: 'lost',
+      message: expect.stringContaining('closed the stream'),
+    });
     close();
     await serve((_, response) => {
       response.writeHead(200, OF_ADMIN).write(': hello\n\n', () => response.destroy());
     });
-    expect(await follow()).toEqual({ failure: 'lost', message: 'Lost the connection to the gateway at URL.' });
+    expect(await follow()).toEqual({
+      failure: 'lost',
+      message: 'Lost the connection to the gateway at URL.',
+    });
   });
 });

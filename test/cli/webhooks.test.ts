@@ -29,7 +29,9 @@ describe('storegate webhooks', () => {
     expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
     const listed = await run(remote(), '--absolute');
     expect((await run(remote(), 'list', '--absolute')).out).toBe(listed.out);
-    expect(listed.out).toMatch(/^id +host +status +pending +dropped +delivered +failing since +error\n/);
+    expect(listed.out).toMatch(
+      /^id +host +status +pending +dropped +delivered +failing since +error\n/,
+    );
     expect(listed.out).toContain('  ok  ');
     expect(listed.out).toContain('receives ban.started, quota.reached, ');
     expect(tested.out + listed.out).not.toContain('s3cr3t-path');
@@ -46,8 +48,14 @@ describe('storegate webhooks', () => {
 
   test('calls the gateway of the folder, with its own endpoints', async () => {
     const beside = { STOREGATE_CONFIG: 'gateway.yaml' };
-    expect(await run(beside, 'test')).toMatchObject({ code: 0, out: expect.stringContaining('delivered'), err: '' });
-    expect((await run(beside, 'list', '--absolute')).out).toBe((await run(remote(), 'list', '--absolute')).out);
+    expect(await run(beside, 'test')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('delivered'),
+      err: '',
+    });
+    expect((await run(beside, 'list', '--absolute')).out).toBe(
+      (await run(remote(), 'list', '--absolute')).out,
+    );
     expect(receiver.takenOf('test')).toHaveLength(1);
   });
 

@@ -4,7 +4,9 @@ import { Cache } from '../../src/common/cache.ts';
 test('holds at most twice its size', () => {
   const cache = new Cache<number>(10);
   for (let i = 0; i < 1_000; i++) cache.set(`${i}`, i);
-  const held = Array.from({ length: 1_000 }, (_, i) => cache.get(`${i}`)).filter((value) => value !== undefined);
+  const held = Array.from({ length: 1_000 }, (_, i) => cache.get(`${i}`)).filter(
+    (value) => value !== undefined,
+  );
   expect(held.length).toBeGreaterThanOrEqual(10);
   expect(held.length).toBeLessThanOrEqual(20);
 });

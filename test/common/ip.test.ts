@@ -8,9 +8,26 @@ const nearly = fc.oneof(
   fc.ipV6(),
   fc.stringMatching(/^[0-9a-fA-F:.]{0,24}$/),
   fc
-    .array(fc.constantFrom('::', ':', '0', '1', 'ffff', 'FFFF', '01', '00000', '1.2.3.4', '256', '.', 'g', '%e'), {
-      maxLength: 12,
-    })
+    .array(
+      fc.constantFrom(
+        '::',
+        ':',
+        '0',
+        '1',
+        'ffff',
+        'FFFF',
+        '01',
+        '00000',
+        '1.2.3.4',
+        '256',
+        '.',
+        'g',
+        '%e',
+      ),
+      {
+        maxLength: 12,
+      },
+    )
     .map((parts) => parts.join('')),
 );
 
@@ -45,14 +62,19 @@ describe('an address', () => {
 describe('the canonical text of an address', () => {
   test('is the same for all spellings, and for IPv6 that of the URL standard', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.ipV6(), fc.ipV4()), fc.constantFrom('', '%eth0', '%1'), (text, zone) => {
-        const ipv6 = text.includes(':');
-        const canonical = canonicalAddress(text);
-        expect(canonicalAddress(canonical)).toBe(canonical);
-        expect(canonicalAddress(text.toUpperCase() + (ipv6 ? zone : ''))).toBe(canonical);
-        expect(wordsOf(canonical)).toEqual(wordsOf(text));
-        if (canonical.includes(':')) expect(`[${canonical}]`).toBe(new URL(`http://[${text}]`).hostname);
-      }),
+      fc.property(
+        fc.oneof(fc.ipV6(), fc.ipV4()),
+        fc.constantFrom('', '%eth0', '%1'),
+        (text, zone) => {
+          const ipv6 = text.includes(':');
+          const canonical = canonicalAddress(text);
+          expect(canonicalAddress(canonical)).toBe(canonical);
+          expect(canonicalAddress(text.toUpperCase() + (ipv6 ? zone : ''))).toBe(canonical);
+          expect(wordsOf(canonical)).toEqual(wordsOf(text));
+          if (canonical.includes(':'))
+            expect(`[${canonical}]`).toBe(new URL(`http://[${text}]`).hostname);
+        },
+      ),
     );
   });
 
@@ -104,23 +126,34 @@ describe('a block', () => {
 
   test('contains the same addresses as in Node', () => {
     const blocks = fc.oneof(
-      fc.tuple(fc.ipV4(), fc.nat(32)).map(([address, bits]) => ({ address, bits, family: 'ipv4' as const })),
-      fc.tuple(fc.ipV6(), fc.nat(128)).map(([address, bits]) => ({ address, bits, family: 'ipv6' as const })),
+      fc
+        .tuple(fc.ipV4(), fc.nat(32))
+        .map(([address, bits]) => ({ address, bits, family: 'ipv4' as const })),
+      fc
+        .tuple(fc.ipV6(), fc.nat(128))
+        .map(([address, bits]) => ({ address, bits, family: 'ipv6' as const })),
     );
     fc.assert(
-      fc.property(blocks, fc.array(fc.oneof(fc.ipV4(), fc.ipV6())), ({ address, bits, family }, others) => {
-        const block = parseCidr(`${address}/${bits}`);
-        // Node accepts any address for the block around it.
-        if (block === null || block.first.length !== (family === 'ipv4' ? 1 : 4)) return;
-        const list = new BlockList();
-        list.addSubnet(address, bits, family);
-        const last = lastAddress(block);
-        for (const other of [address, ...others]) {
-          const words = wordsOf(other)!;
-          const isIn = words.length === last.length && compare(words, block.first) >= 0 && compare(words, last) <= 0;
-          if (words.length === last.length) expect(isIn).toBe(list.check(other, family));
-        }
-      }),
+      fc.property(
+        blocks,
+        fc.array(fc.oneof(fc.ipV4(), fc.ipV6())),
+        ({ address, bits, family }, others) => {
+          const block = parseCidr(`${address}/${bits}`);
+          // Node accepts any address for the block around it.
+          if (block === null || block.first.length !== (family === 'ipv4' ? 1 : 4)) return;
+          const list = new BlockList();
+          list.addSubnet(address, bits, family);
+          const last = lastAddress(block);
+          for (const other of [address, ...others]) {
+            const words = wordsOf(other)!;
+            const isIn =
+              words.length === last.length &&
+              compare(words, block.first) >= 0 &&
+              compare(words, last) <= 0;
+            if (words.length === last.length) expect(isIn).toBe(list.check(other, family));
+          }
+        },
+      ),
       { numRuns: 1_000 },
     );
   });

@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { type Holding, SharedBudget } from '../../src/common/shared-budget.ts';
 
 const MOST = 1_000;
-const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({ group, weight, member });
+const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({
+  group,
+  weight,
+  member,
+});
 
 interface Body {
   readonly name: string;
@@ -169,10 +173,16 @@ describe('whatever owners do', () => {
     member: fc.nat({ max: 3 }),
     does: fc.oneof(
       { weight: 4, arbitrary: fc.record({ begin: fc.integer({ min: 1, max: 400 }) }) },
-      { weight: 2, arbitrary: fc.record({ grow: fc.integer({ min: 1, max: 200 }), body: fc.nat() }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ grow: fc.integer({ min: 1, max: 200 }), body: fc.nat() }),
+      },
       { weight: 2, arbitrary: fc.record({ keep: fc.nat() }) },
       { weight: 1, arbitrary: fc.record({ release: fc.nat() }) },
-      { weight: 1, arbitrary: fc.record({ fill: fc.integer({ min: 30, max: 200 }), keeps: fc.boolean() }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ fill: fc.integer({ min: 30, max: 200 }), keeps: fc.boolean() }),
+      },
     ),
   });
   const acts = fc.array(act, { maxLength: 60 });
@@ -188,7 +198,11 @@ describe('whatever owners do', () => {
       this.#grow = grow;
     }
 
-    does({ group, member, does }: typeof acts extends fc.Arbitrary<(infer One)[]> ? One : never): void {
+    does({
+      group,
+      member,
+      does,
+    }: typeof acts extends fc.Arbitrary<(infer One)[]> ? One : never): void {
       const { all } = this;
       if ('begin' in does) {
         const body = this.#begin(owner(`${member} of ${group}`, `plan ${group}`, weights[group]!));
@@ -216,13 +230,21 @@ describe('whatever owners do', () => {
     }
   }
 
-  const sum = (bodies: readonly Body[]) => bodies.reduce((bytes, { holding }) => bytes + holding.bytes, 0);
+  const sum = (bodies: readonly Body[]) =>
+    bodies.reduce((bytes, { holding }) => bytes + holding.bytes, 0);
 
-  /** Returns whether another owner holds more for its weight than that of `body` with `more` bytes. */
-  function holdsMoreIn(among: readonly Body[], { owner: of }: Body, more: number): (other: Body) => boolean {
+  /**
+   * Returns whether another owner holds more for its weight than that of `body` with `more` bytes.
+   */
+  function holdsMoreIn(
+    among: readonly Body[],
+    { owner: of }: Body,
+    more: number,
+  ): (other: Body) => boolean {
     const bytes = new Map<string, number>();
     for (const { owner: one, holding } of among) {
-      for (const name of [one.group, one.member]) bytes.set(name, (bytes.get(name) ?? 0) + holding.bytes);
+      for (const name of [one.group, one.member])
+        bytes.set(name, (bytes.get(name) ?? 0) + holding.bytes);
     }
     const ofMember = (bytes.get(of.member) ?? 0) + more;
     const level = ((bytes.get(of.group) ?? 0) + more) / of.weight;
@@ -245,7 +267,9 @@ describe('whatever owners do', () => {
           }
           if (isDone || wasKept) return;
           const holdsMore = holdsMoreIn(remaining, body, more);
-          expect(remaining.some((one) => one.holding.state === 'evictable' && holdsMore(one))).toBe(false);
+          expect(remaining.some((one) => one.holding.state === 'evictable' && holdsMore(one))).toBe(
+            false,
+          );
         });
         for (const one of all) {
           bodies.does(one);
@@ -290,7 +314,10 @@ describe('whatever owners do', () => {
 
   test('an evicted body that comes again at once evicts others only that hold more than it, and so nothing turns in circles', () => {
     const owners = fc.array(
-      fc.record({ weight: fc.integer({ min: 1, max: 8 }), bytes: fc.integer({ min: 1, max: 300 }) }),
+      fc.record({
+        weight: fc.integer({ min: 1, max: 8 }),
+        bytes: fc.integer({ min: 1, max: 300 }),
+      }),
       {
         minLength: 2,
         maxLength: 8,
@@ -299,7 +326,8 @@ describe('whatever owners do', () => {
     fc.assert(
       fc.property(owners, (all) => {
         const { begin, evicted } = open(500);
-        const again = (i: number) => begin(owner(`${i}`, `${i}`, all[i]!.weight)).grow(all[i]!.bytes);
+        const again = (i: number) =>
+          begin(owner(`${i}`, `${i}`, all[i]!.weight)).grow(all[i]!.bytes);
         for (let i = 0; i < all.length; i++) again(i);
         let rounds = 0;
         for (let name = evicted.shift(); name !== undefined; name = evicted.shift()) {

@@ -20,7 +20,10 @@ function folderOf(settings: string, list: string) {
 
 describe('a file of addresses', () => {
   test('has an address or a block in each line, with comments and any line ends', () => {
-    const { cwd, load } = folderOf(DENY, '# Ours\n203.0.113.7\r\n\n  2001:db8::/32 ; since May\n10.0.0.0/8# private');
+    const { cwd, load } = folderOf(
+      DENY,
+      '# Ours\n203.0.113.7\r\n\n  2001:db8::/32 ; since May\n10.0.0.0/8# private',
+    );
     const { addresses, files } = load();
     expect(addresses).toEqual({
       allow: [],
@@ -51,16 +54,19 @@ describe('a file of addresses', () => {
   test.each([
     ['addresses.deny', DENY],
     ['mounts', MOUNT],
-  ])('with other content is another setting %s, which is shown with its entries', (name, settings) => {
-    const { cwd, load } = folderOf(settings, '203.0.113.7');
-    const before = load();
-    expect(differences(before, load())).toEqual([]);
-    writeFileSync(join(cwd, 'lists/blocked.txt'), '203.0.113.7\n203.0.113.8\n');
-    const after = load();
-    expect(differences(before, after)).toEqual([name]);
-    const shown = describeConfig(after).find((one) => one.name === name)!.value;
-    expect(shown).toMatch(/\{"file":"lists\/blocked\.txt","entries":2,"digest":"[0-9a-f]{12}"\}/);
-  });
+  ])(
+    'with other content is another setting %s, which is shown with its entries',
+    (name, settings) => {
+      const { cwd, load } = folderOf(settings, '203.0.113.7');
+      const before = load();
+      expect(differences(before, load())).toEqual([]);
+      writeFileSync(join(cwd, 'lists/blocked.txt'), '203.0.113.7\n203.0.113.8\n');
+      const after = load();
+      expect(differences(before, after)).toEqual([name]);
+      const shown = describeConfig(after).find((one) => one.name === name)!.value;
+      expect(shown).toMatch(/\{"file":"lists\/blocked\.txt","entries":2,"digest":"[0-9a-f]{12}"\}/);
+    },
+  );
 
   test('is read once while its text stays the same, and again after a mistake in it was fixed', () => {
     const { cwd, load } = folderOf(DENY, '203.0.113.7');
@@ -79,17 +85,23 @@ describe('a file of addresses', () => {
     const { load } = folderOf(DENY, 'nowhere\n'.repeat(1_000));
     const mistakes = mistakesOf(load);
     expect(mistakes).toHaveLength(21);
-    expect(mistakes[0]).toMatch(/^lists\/blocked\.txt:1:1: must be an address, or a block .* is "nowhere"$/);
+    expect(mistakes[0]).toMatch(
+      /^lists\/blocked\.txt:1:1: must be an address, or a block .* is "nowhere"$/,
+    );
     expect(mistakes[20]).toBe('lists/blocked.txt: has 980 more such lines');
   });
 
   test.each([
     ['not UTF-8', Uint8Array.of(0x31, 0xff), 'must be UTF-8 text'],
-    ['too large', Buffer.alloc(8 * 1024 * 1024 + 1, '#'), 'must be at most 8MiB, has 8388609 bytes'],
+    [
+      'too large',
+      Buffer.alloc(8 * 1024 * 1024 + 1, '#'),
+      'must be at most 8MiB, has 8388609 bytes',
+    ],
   ])('that is %s is a mistake', (_what, content, message) => {
     const cwd = folderWith({ 'gateway.yaml': DENY, 'lists/blocked.txt': content });
-    expect(mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd }))).toEqual([
-      `lists/blocked.txt: ${message}`,
-    ]);
+    expect(
+      mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd })),
+    ).toEqual([`lists/blocked.txt: ${message}`]);
   });
 });

@@ -18,7 +18,9 @@ const files = readdirSync(cwd);
 
 describe('a broken gateway.yaml is reported with the exact mistakes:', () => {
   test.each(files.filter((file) => file.startsWith('gateway-')))('%s', (file) => {
-    expect(mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: file }, cwd }))).toEqual(expectedOf(file));
+    expect(mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: file }, cwd }))).toEqual(
+      expectedOf(file),
+    );
   });
 });
 
@@ -29,7 +31,11 @@ describe('a broken plans.yaml is reported with the exact mistakes:', () => {
 });
 
 test('mistakes of the environment and of both files are reported at once', () => {
-  const env = { STOREGATE_CONFIG: 'gateway-wrong-port.yaml', STOREGATE_PLANS: 'plans-none.yaml', LOG_LEVEL: 'loud' };
+  const env = {
+    STOREGATE_CONFIG: 'gateway-wrong-port.yaml',
+    STOREGATE_PLANS: 'plans-none.yaml',
+    LOG_LEVEL: 'loud',
+  };
   expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
     'LOG_LEVEL: must be fatal, error, warn, info, debug, trace or silent, is "loud"',
     ...expectedOf('gateway-wrong-port.yaml'),

@@ -13,13 +13,19 @@ const shipped = readFileSync(join(root, 'plans.yaml'), 'utf8');
 const example = /\n((?:# {2}.*\n)+)accounts: \{\}\n/;
 
 /** The example of an account, which stands in a comment. */
-const withExample = shipped.replace(example, (_, lines: string) => `\naccounts:\n${lines.replaceAll(/^#/gm, '')}`);
+const withExample = shipped.replace(
+  example,
+  (_, lines: string) => `\naccounts:\n${lines.replaceAll(/^#/gm, '')}`,
+);
 
 const FILES: Readonly<Record<string, () => Plans>> = {
   'plans.yaml': () => loadPlans(join(root, 'plans.yaml')),
-  'its example of an account': () => loadPlans('plans.yaml', folderWith({ 'plans.yaml': withExample })),
-  'the file that init writes': () => loadPlans('plans.yaml', folderWith({ 'plans.yaml': PLANS_FILE })),
-  'the Kubernetes example': () => loadPlans(join(root, 'deploy/kubernetes/overlays/example/plans.yaml')),
+  'its example of an account': () =>
+    loadPlans('plans.yaml', folderWith({ 'plans.yaml': withExample })),
+  'the file that init writes': () =>
+    loadPlans('plans.yaml', folderWith({ 'plans.yaml': PLANS_FILE })),
+  'the Kubernetes example': () =>
+    loadPlans(join(root, 'deploy/kubernetes/overlays/example/plans.yaml')),
 };
 
 function entriesIn({ plans, publicPlan, accounts, concurrencies }: Plans) {
@@ -39,15 +45,21 @@ function entriesIn({ plans, publicPlan, accounts, concurrencies }: Plans) {
 const burstOf = (windows: readonly Window[]) =>
   Math.min(...windows.filter(({ span }) => span <= MINUTE).map(({ limit }) => limit));
 
-test.each(Object.keys(FILES))('the concurrency in %s admits the quota of a minute in one burst', (file) => {
-  const bounded = entriesIn(FILES[file]!()).filter(({ windows }) => windows.length > 0);
-  expect(bounded.length).toBeGreaterThan(1);
-  for (const { name, windows, concurrency = Number.POSITIVE_INFINITY } of bounded)
-    expect([name, concurrency >= burstOf(windows)]).toEqual([name, true]);
-});
+test.each(Object.keys(FILES))(
+  'the concurrency in %s admits the quota of a minute in one burst',
+  (file) => {
+    const bounded = entriesIn(FILES[file]!()).filter(({ windows }) => windows.length > 0);
+    expect(bounded.length).toBeGreaterThan(1);
+    for (const { name, windows, concurrency = Number.POSITIVE_INFINITY } of bounded)
+      expect([name, concurrency >= burstOf(windows)]).toEqual([name, true]);
+  },
+);
 
 test('plans.yaml bounds the requests in flight of each plan that has windows', () => {
-  const bounds = entriesIn(FILES['its example of an account']!()).map(({ name, concurrency }) => [name, concurrency]);
+  const bounds = entriesIn(FILES['its example of an account']!()).map(({ name, concurrency }) => [
+    name,
+    concurrency,
+  ]);
   expect(Object.fromEntries(bounds)).toEqual({
     free: 60,
     pro: 300,

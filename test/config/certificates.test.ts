@@ -53,11 +53,17 @@ test('a further upstream inherits the files of the first, or has its own', () =>
   };
   const written = { upstream: { tls: { ca: authority.file } }, upstreams: own };
   const load = (document: object) =>
-    loadConfig({ env: { STOREGATE_CONFIG: 'g.yaml' }, cwd: folderWith({ 'g.yaml': JSON.stringify(document) }) });
+    loadConfig({
+      env: { STOREGATE_CONFIG: 'g.yaml' },
+      cwd: folderWith({ 'g.yaml': JSON.stringify(document) }),
+    });
   const { upstream, upstreams } = readCertificates(load(written));
   expect(upstreams.stock).toBe(upstream);
   expect(upstreams.files).toEqual({ ...upstream, serverName: 'c' });
-  const broken = { ...written, upstreams: { stock: { url: 'https://a', tls: { ca: 'none.crt' } } } };
+  const broken = {
+    ...written,
+    upstreams: { stock: { url: 'https://a', tls: { ca: 'none.crt' } } },
+  };
   expect(mistakesOf(() => void readCertificates(load(broken)))).toEqual([
     expect.stringMatching(/^g\.yaml:1:\d+ upstreams\.stock\.tls\.ca: .*none\.crt does not exist$/),
   ]);
@@ -73,7 +79,9 @@ test('files of the trace collector are checked only with an endpoint, and are no
     return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }));
   };
   const mistakes = (tracing: object, env?: Readonly<Record<string, string>>) =>
-    mistakesOf(() => void receiver(tracing, env)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));
+    mistakesOf(() => void receiver(tracing, env)).map((line) =>
+      line.replace(/^gateway\.yaml:1:\d+ /, ''),
+    );
   const endpoint = 'https://a';
   const bad = { certificate: 'none.pem', clientCertificate: 'no.crt', clientKey: 'no.key' };
   expect(mistakes({ endpoint, ...bad })).toEqual([
@@ -81,24 +89,36 @@ test('files of the trace collector are checked only with an endpoint, and are no
     expect.stringMatching(/^tracing\.clientCertificate: .*no\.crt does not exist$/),
     'tracing.clientKey: the file that it names does not exist',
   ]);
-  const traces = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_CLIENT_KEY: good.key };
+  const traces = {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_CLIENT_KEY: good.key,
+  };
   expect(mistakes({}, traces)).toEqual([
     'OTEL_EXPORTER_OTLP_CLIENT_KEY: needs tracing.clientCertificate (OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE) beside it',
   ]);
   const wrong = { endpoint, clientCertificate: good.cert, clientKey: other.key };
-  expect(mistakes(wrong)).toEqual([expect.stringMatching(/^tracing\.clientKey: the private key .* does not belong/)]);
+  expect(mistakes(wrong)).toEqual([
+    expect.stringMatching(/^tracing\.clientKey: the private key .* does not belong/),
+  ]);
   const right = { certificate: 'many.pem', clientCertificate: good.cert, clientKey: good.key };
   expect(receiver({ endpoint, ...right })).toMatchObject({ files: [], terms: [] });
-  for (const off of [bad, { endpoint, exporter: 'none', ...bad }]) expect(receiver(off)).toMatchObject({ files: [] });
+  for (const off of [bad, { endpoint, exporter: 'none', ...bad }])
+    expect(receiver(off)).toMatchObject({ files: [] });
 });
 
 describe('reports', () => {
   const mistakes = (tls: Record<string, unknown>, files: Readonly<Record<string, string>> = {}) =>
-    mistakesOf(() => void read(tls, files)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));
+    mistakesOf(() => void read(tls, files)).map((line) =>
+      line.replace(/^gateway\.yaml:1:\d+ /, ''),
+    );
 
   test('a certificate without a key, and a key without a certificate', () => {
-    expect(mistakes({ cert: good.cert })).toEqual(['upstream.tls.cert: needs upstream.tls.key beside it']);
-    expect(mistakes({ key: good.key })).toEqual(['upstream.tls.key: needs upstream.tls.cert beside it']);
+    expect(mistakes({ cert: good.cert })).toEqual([
+      'upstream.tls.cert: needs upstream.tls.key beside it',
+    ]);
+    expect(mistakes({ key: good.key })).toEqual([
+      'upstream.tls.key: needs upstream.tls.cert beside it',
+    ]);
   });
 
   test('missing files, without the path of a key', () => {
@@ -133,7 +153,10 @@ describe('reports', () => {
     ['PKCS #8', ['pkcs8', '-topk8', '-passout', 'pass:secret']],
     ['the old form', ['ec', '-aes128', '-passout', 'pass:secret']],
   ])('a key with a passphrase, in %s', (_, args) => {
-    const key = execFileSync(program('openssl'), [...args, '-in', good.key], { encoding: 'utf8', stdio: 'pipe' });
+    const key = execFileSync(program('openssl'), [...args, '-in', good.key], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
     expect(mistakes({ cert: good.cert, key: 'it.key' }, { 'it.key': key })).toEqual([
       'upstream.tls.key: the file that it names is encrypted with a passphrase: decrypt it (openssl pkey)',
     ]);
@@ -172,7 +195,10 @@ describe('a listener', () => {
     const env = { STOREGATE_TLS_CERT: good.cert, STOREGATE_TLS_KEY: good.key };
     const { listen, terms } = listening({ listen: { tls: { certificates: [wild] } } }, env);
     expect(listen).toMatchObject({ minVersion: 'TLSv1.2', clientCa: null });
-    expect(listen!.pairs.map(({ names }) => names)).toEqual([['good.example'], ['*.shop.example', 'shop.example']]);
+    expect(listen!.pairs.map(({ names }) => names)).toEqual([
+      ['good.example'],
+      ['*.shop.example', 'shop.example'],
+    ]);
     expect(terms.map(({ file }) => file)).toEqual([good.cert, wild.cert]);
     const [{ notBefore, notAfter }] = terms as [(typeof terms)[0]];
     expect(notAfter - notBefore).toBe(86_400_000);
@@ -188,7 +214,9 @@ describe('a listener', () => {
     expect(mistakesOf(() => void listening({}, { STOREGATE_TLS_CERT: good.cert }))).toEqual([
       'STOREGATE_TLS_CERT: needs listen.tls.key (STOREGATE_TLS_KEY) beside it',
     ]);
-    expect(mistakesOf(() => void listening({}, { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file }))).toEqual([
+    expect(
+      mistakesOf(() => void listening({}, { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file })),
+    ).toEqual([
       'STOREGATE_ADMIN_TLS_CLIENT_CA: needs admin.tls.cert (STOREGATE_ADMIN_TLS_CERT) beside it',
     ]);
   });
@@ -208,7 +236,15 @@ describe('warns', () => {
   const at = (notBefore: number, notAfter: number) => {
     const term = { file: 'it.crt', notBefore, notAfter };
     const terms = [term, term];
-    return { listen: null, admin: null, upstream: null, upstreams: {}, terms, notes: ['a note'], files: [] };
+    return {
+      listen: null,
+      admin: null,
+      upstream: null,
+      upstreams: {},
+      terms,
+      notes: ['a note'],
+      files: [],
+    };
   };
 
   test.each([
@@ -216,7 +252,12 @@ describe('warns', () => {
     ['that ends now', -10, 0, ['the certificate in it.crt has ended on 1970-04-11', 'a note']],
     ['that ends in 13 days', -10, 13, ['the certificate in it.crt ends on 1970-04-24', 'a note']],
     ['that ends in 14 days', -10, 14, ['a note']],
-    ['that does not hold yet', 1, 90, ['the certificate in it.crt holds only from 1970-04-12 on', 'a note']],
+    [
+      'that does not hold yet',
+      1,
+      90,
+      ['the certificate in it.crt holds only from 1970-04-12 on', 'a note'],
+    ],
   ])('of a certificate %s', (_, from, to, warnings) => {
     const now = 100 * DAY;
     expect(warningsOf(at(now + from * DAY, now + to * DAY), now)).toEqual(warnings);

@@ -43,9 +43,24 @@ function defaultsIn(cwd: string, gateway: string) {
     contract: { file: join(root, 'config/openapi.yaml'), unknownQuery: 'refuse', maxDepth: 64 },
     plans: {
       plans: new Map([
-        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), concurrency: 60, weight: 1 }],
-        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), concurrency: 300, weight: 4 }],
-        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), concurrency: 1000, weight: 8 }],
+        [
+          'free',
+          { name: 'free', count: 'key', windows: windows(60, 1000), concurrency: 60, weight: 1 },
+        ],
+        [
+          'pro',
+          { name: 'pro', count: 'key', windows: windows(300, 10_000), concurrency: 300, weight: 4 },
+        ],
+        [
+          'business',
+          {
+            name: 'business',
+            count: 'key',
+            windows: windows(1000, 100_000),
+            concurrency: 1000,
+            weight: 8,
+          },
+        ],
         ['enterprise', { name: 'enterprise', count: 'key', windows: null, weight: 16 }],
       ]),
       escalation: {
@@ -79,7 +94,9 @@ describe('the defaults', () => {
     expect(loadConfig({ env: {}, cwd })).toMatchObject(defaultsIn(cwd, shippedFiles.gateway));
   });
 
-  const sections = [...new Set([...settingsOf('gateway')].flatMap(([name]) => name.match(/^\w+(?=\.)/) ?? []))];
+  const sections = [
+    ...new Set([...settingsOf('gateway')].flatMap(([name]) => name.match(/^\w+(?=\.)/) ?? [])),
+  ];
 
   test.each([
     ['an empty map', '{}'],
@@ -95,8 +112,12 @@ describe('the defaults', () => {
 
   test('are all written in the shipped gateway.yaml, in the order of the schema', () => {
     const described = describeConfig(loadConfig({ env: {}, cwd: root }));
-    const lines = described.map(({ source }) => Number(/^file config\/gateway\.yaml:(\d+):\d+$/.exec(source)?.[1]));
-    expect(described.map(({ name }) => name)).toEqual([...settingsOf('gateway')].map(([name]) => name));
+    const lines = described.map(({ source }) =>
+      Number(/^file config\/gateway\.yaml:(\d+):\d+$/.exec(source)?.[1]),
+    );
+    expect(described.map(({ name }) => name)).toEqual(
+      [...settingsOf('gateway')].map(([name]) => name),
+    );
     expect(lines).toEqual([...lines].sort((a, b) => a - b));
   });
 

@@ -15,7 +15,12 @@ const otherToken = 'a-token-from-the-environment';
 const plans = 'plans: { free: { custom: true } }\n';
 
 function setUp(gateway: string) {
-  const cwd = folderWith({ 'plans.yaml': plans, 'other/plans.yaml': plans, 'shipped.yaml': plans, 'g.yaml': gateway });
+  const cwd = folderWith({
+    'plans.yaml': plans,
+    'other/plans.yaml': plans,
+    'shipped.yaml': plans,
+    'g.yaml': gateway,
+  });
   const files = {
     plans: join(cwd, 'shipped.yaml'),
     contract: join(cwd, 'contract.yaml'),
@@ -65,15 +70,28 @@ test('converts numbers, durations of OpenTelemetry and paths to settings', () =>
     },
     cwd: folder,
   });
-  expect([workers, listen.port, files.plans, contract.file]).toEqual([1, 0, join(folder, 'other.yaml'), '/b.yaml']);
+  expect([workers, listen.port, files.plans, contract.file]).toEqual([
+    1,
+    0,
+    join(folder, 'other.yaml'),
+    '/b.yaml',
+  ]);
   expect(tracing).toMatchObject({ ratio: 0.25, timeout: 1_500, resourceAttributes: { c: 'd,e' } });
 });
 
 test('headers for the trace collector may be in a file', () => {
-  const cwd = folderWith({ 'secrets/one': 'authorization=Bearer%20one\n', 'secrets/two': 'authorization=two' });
+  const cwd = folderWith({
+    'secrets/one': 'authorization=Bearer%20one\n',
+    'secrets/two': 'authorization=two',
+  });
   const load = (env: Record<string, string>) => loadConfig({ env, cwd }).tracing.headers;
-  expect(load({ OTEL_EXPORTER_OTLP_HEADERS_FILE: 'secrets/one' })).toEqual({ authorization: 'Bearer one' });
-  const both = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b', OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: 'secrets/two' };
+  expect(load({ OTEL_EXPORTER_OTLP_HEADERS_FILE: 'secrets/one' })).toEqual({
+    authorization: 'Bearer one',
+  });
+  const both = {
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=b',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: 'secrets/two',
+  };
   expect(load(both)).toEqual({ authorization: 'two' });
 });
 
@@ -94,8 +112,17 @@ test('ignores other variables of OpenTelemetry, valid or not, if its SDK is off'
     OTEL_EXPORTER_OTLP_HEADERS_FILE: 'nowhere',
     OTEL_TRACES_EXPORTER: 'console',
   };
-  const { tracing } = load({ ...off, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'always_on' });
-  expect(tracing).toMatchObject({ exporter: 'none', protocol: 'http/protobuf', sampler: 'always_off', headers: {} });
+  const { tracing } = load({
+    ...off,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_TRACES_SAMPLER: 'always_on',
+  });
+  expect(tracing).toMatchObject({
+    exporter: 'none',
+    protocol: 'http/protobuf',
+    sampler: 'always_off',
+    headers: {},
+  });
 });
 
 test('STOREGATE_CONFIG names the settings file, relative to the working folder', () => {
@@ -114,8 +141,16 @@ describe('a wrong variable', () => {
     ['STOREGATE_PORT', ' 80', 'must be a port from 0 to 65535, is " 80"'],
     ['STOREGATE_PORT', '-1', 'must be a port from 0 to 65535, is "-1"'],
     ['STOREGATE_PORT', '1e999', 'must be a port from 0 to 65535, is "1e999"'],
-    ['STOREGATE_HOST', 'a b', 'must be a host name or an IP address (IPv6 without brackets), is "a b"'],
-    ['STOREGATE_DATA', 'a\u0000b', 'must be a path, not empty and without control characters, is "a\uFFFDb"'],
+    [
+      'STOREGATE_HOST',
+      'a b',
+      'must be a host name or an IP address (IPv6 without brackets), is "a b"',
+    ],
+    [
+      'STOREGATE_DATA',
+      'a\u0000b',
+      'must be a path, not empty and without control characters, is "a\uFFFDb"',
+    ],
     ['LOG_LEVEL', 'INFO', 'must be fatal, error, warn, info, debug, trace or silent, is "INFO"'],
     [
       'STORE_URL',
@@ -128,7 +163,11 @@ describe('a wrong variable', () => {
 
   test('is reported with all the others', () => {
     const mistakes = wrong({ STOREGATE_PORT: 'x', LOG_LEVEL: 'x', STOREGATE_NOSE: 'x' });
-    expect(mistakes.map((line) => line.split(':')[0])).toEqual(['STOREGATE_NOSE', 'STOREGATE_PORT', 'LOG_LEVEL']);
+    expect(mistakes.map((line) => line.split(':')[0])).toEqual([
+      'STOREGATE_NOSE',
+      'STOREGATE_PORT',
+      'LOG_LEVEL',
+    ]);
   });
 
   test('is named in a conflict with other settings', () => {
@@ -148,9 +187,15 @@ describe('a wrong variable', () => {
 });
 
 describe('the admin listener', () => {
-  test.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '::ffff:127.0.0.1'])('needs no token on %s', (host) => {
-    expect(setUp('{}').load({ STOREGATE_ADMIN_HOST: host }).admin).toMatchObject({ host, token: null });
-  });
+  test.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '::ffff:127.0.0.1'])(
+    'needs no token on %s',
+    (host) => {
+      expect(setUp('{}').load({ STOREGATE_ADMIN_HOST: host }).admin).toMatchObject({
+        host,
+        token: null,
+      });
+    },
+  );
 
   test.each(['0.0.0.0', '::', '10.0.0.1', 'gateway.example', '128.0.0.1', '::ffff:10.0.0.1'])(
     'needs one on %s',
@@ -169,7 +214,8 @@ describe('the admin listener', () => {
 });
 
 describe('an unknown variable', () => {
-  const mistakes = (name: string, text = 'x') => mistakesOf(() => setUp('{}').load({ [name]: text }));
+  const mistakes = (name: string, text = 'x') =>
+    mistakesOf(() => setUp('{}').load({ [name]: text }));
 
   test('is a mistake if its name starts with STOREGATE_', () => {
     expect(mistakes('STOREGATE_COLOUR')).toEqual([
@@ -201,11 +247,15 @@ describe('an unknown variable', () => {
 
   test('is ignored if it is empty, or of another program', () => {
     const { load } = setUp('{}');
-    expect(load({ STOREGATE_COLOUR: '', HOME: '/root', PORT: 'x', storegate_port: 'x' }).listen.port).toBe(8080);
+    expect(
+      load({ STOREGATE_COLOUR: '', HOME: '/root', PORT: 'x', storegate_port: 'x' }).listen.port,
+    ).toBe(8080);
   });
 
   test('cannot write to the terminal', () => {
-    expect(mistakes('STOREGATE_\u001b[31m\n')[0]).toMatch(/^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/);
+    expect(mistakes('STOREGATE_\u001b[31m\n')[0]).toMatch(
+      /^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/,
+    );
   });
 
   test.each([
@@ -237,7 +287,8 @@ describe.each([
   const file = `${name}_FILE`;
   const setUpWith = (content: string) => {
     const cwd = folderWith({ 'secrets/one': content });
-    const redis: Record<string, string> = name === 'REDIS_SENTINEL_PASSWORD' ? { REDIS_URL: 'redis://a' } : {};
+    const redis: Record<string, string> =
+      name === 'REDIS_SENTINEL_PASSWORD' ? { REDIS_URL: 'redis://a' } : {};
     return (env: Record<string, string>) => loadConfig({ env: { ...redis, ...env }, cwd });
   };
 

@@ -22,7 +22,9 @@ describe('a file that cannot be read', () => {
 
   test('is reported with the setting that names it', () => {
     const cwd = folderWith({ 'gateway.yaml': 'plans: { file: gone.yaml }\n' });
-    expect(mistakesOf(() => loadConfig({ env: {}, cwd }))).toEqual(['gone.yaml: does not exist; correct plans.file']);
+    expect(mistakesOf(() => loadConfig({ env: {}, cwd }))).toEqual([
+      'gone.yaml: does not exist; correct plans.file',
+    ]);
   });
 
   test('is reported with contract.file if it is the contract', () => {
@@ -39,11 +41,15 @@ describe('a file that cannot be read', () => {
 
   test('is refused if it is a folder', () => {
     const cwd = folderWith({ 'plans.yaml/inner': '' });
-    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be a file, is a folder']);
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      'plans.yaml: must be a file, is a folder',
+    ]);
   });
 
   test('is refused if it is a device, which may never end', () => {
-    expect(mistakesOf(() => loadPlans('/dev/zero', '/nowhere'))).toEqual(['/dev/zero: must be a regular file']);
+    expect(mistakesOf(() => loadPlans('/dev/zero', '/nowhere'))).toEqual([
+      '/dev/zero: must be a regular file',
+    ]);
   });
 
   test('is refused if it is larger than 1 MiB, before it is parsed', () => {
@@ -56,13 +62,17 @@ describe('a file that cannot be read', () => {
 
   test('is refused if it is not UTF-8', () => {
     const cwd = folderWith({ 'plans.yaml': Uint8Array.of(0x61, 0xff, 0xfe) });
-    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be UTF-8 text']);
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      'plans.yaml: must be UTF-8 text',
+    ]);
   });
 
   test('is refused if it is a link to itself', () => {
     const cwd = folderWith();
     symlinkSync('plans.yaml', join(cwd, 'plans.yaml'));
-    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read (ELOOP)']);
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      'plans.yaml: cannot be read (ELOOP)',
+    ]);
   });
 
   // The superuser may read everything.
@@ -70,12 +80,18 @@ describe('a file that cannot be read', () => {
   testAsUser('is refused without the permission to read it', () => {
     const cwd = folderWith({ 'plans.yaml': plans });
     chmodSync(join(cwd, 'plans.yaml'), 0o000);
-    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read: permission denied']);
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      'plans.yaml: cannot be read: permission denied',
+    ]);
   });
 
   test('does not prevent the check of the other file', () => {
     const cwd = folderWith({ 'plans.yaml': 'plans: {}\n' });
-    const env = { STOREGATE_CONFIG: 'gone.yaml', STOREGATE_PLANS: 'plans.yaml', STOREGATE_ADMIN_HOST: '0.0.0.0' };
+    const env = {
+      STOREGATE_CONFIG: 'gone.yaml',
+      STOREGATE_PLANS: 'plans.yaml',
+      STOREGATE_ADMIN_HOST: '0.0.0.0',
+    };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
       'gone.yaml: does not exist; correct STOREGATE_CONFIG',
       'plans.yaml:1:8 plans: must have at least 1 entry',
@@ -88,10 +104,17 @@ describe('a file is read', () => {
     ['with a byte order mark', `\uFEFF${plans}`],
     ['with Windows line ends', plans.replaceAll('\n', '\r\n')],
     ['as JSON', '{"plans": {"free": {"custom": true}}}'],
-    ['with anchors and aliases', `${plans}  pro: { windows: &w [{ limit: 1, per: day }] }\n  max: { windows: *w }\n`],
+    [
+      'with anchors and aliases',
+      `${plans}  pro: { windows: &w [{ limit: 1, per: day }] }\n  max: { windows: *w }\n`,
+    ],
   ])('%s', (_, content) => {
     const cwd = folderWith({ 'plans.yaml': content });
-    expect(loadPlans('plans.yaml', cwd).plans.get('free')).toEqual({ name: 'free', count: 'key', windows: null });
+    expect(loadPlans('plans.yaml', cwd).plans.get('free')).toEqual({
+      name: 'free',
+      count: 'key',
+      windows: null,
+    });
   });
 
   test('with aliases that expand to a bounded number of values', () => {
@@ -111,7 +134,9 @@ describe('a file is read', () => {
   });
 
   test('with the path of the use and the position of the mistake for an aliased value', () => {
-    const cwd = folderWith({ 'plans.yaml': 'plans:\n  a: &a { count: user, custom: true }\n  b: *a\n' });
+    const cwd = folderWith({
+      'plans.yaml': 'plans:\n  a: &a { count: user, custom: true }\n  b: *a\n',
+    });
     const wrong = 'must be key or account, is "user"';
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
       `plans.yaml:2:18 plans.a.count: ${wrong}`,

@@ -6,7 +6,19 @@ import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError, formatProblem } from '../../src/config/problems/problems.ts';
 import { folderWith } from './folder.ts';
 
-const words = ['plans', 'accounts', 'bans', 'free', 'windows', 'limit', 'per', 'kind', 'custom', 'lengths', 'strikes'];
+const words = [
+  'plans',
+  'accounts',
+  'bans',
+  'free',
+  'windows',
+  'limit',
+  'per',
+  'kind',
+  'custom',
+  'lengths',
+  'strikes',
+];
 const settings = [
   'listen',
   'port',
@@ -20,11 +32,29 @@ const settings = [
   'target',
   'cors',
 ];
-const scalars = ['off', 'minute', '10s', '16KiB', '*', '/a', 'http://a', '__proto__', 1, 0, -1, 1.5, true, null, ''];
+const scalars = [
+  'off',
+  'minute',
+  '10s',
+  '16KiB',
+  '*',
+  '/a',
+  'http://a',
+  '__proto__',
+  1,
+  0,
+  -1,
+  1.5,
+  true,
+  null,
+  '',
+];
 
 const tree = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 5 }, fc.constantFrom<unknown>(...scalars), tie('map'), tie('list')),
-  map: fc.dictionary(fc.constantFrom(...words, ...settings, '__proto__', 'a.b/c~d'), tie('value'), { maxKeys: 5 }),
+  map: fc.dictionary(fc.constantFrom(...words, ...settings, '__proto__', 'a.b/c~d'), tie('value'), {
+    maxKeys: 5,
+  }),
   list: fc.array(tie('value'), { maxLength: 4 }),
 }));
 const text = fc.oneof(
@@ -45,7 +75,8 @@ test('loading any files results in a configuration or a list of mistakes, one li
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         expect(error.problems.length).toBeGreaterThan(0);
-        for (const problem of error.problems) expect(formatProblem(problem)).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
+        for (const problem of error.problems)
+          expect(formatProblem(problem)).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
       }
     }),
     { numRuns: 300 },

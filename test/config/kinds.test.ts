@@ -10,27 +10,42 @@ const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../.
 
 describe('the kinds of windows', () => {
   test('are those that plans.yaml may name, each with a description', () => {
-    const kind = schemaOf('plans').definitions!.window!.properties!.kind as Schema & { description: string };
+    const kind = schemaOf('plans').definitions!.window!.properties!.kind as Schema & {
+      description: string;
+    };
     expect(kind.enum).toEqual(KIND_NAMES);
     expect(kind.default).toBe(DEFAULT_KIND);
     for (const name of KIND_NAMES) expect(kind.description).toContain(`${name}: `);
   });
 
   test('are those that the comments of the shipped plans.yaml explain', () => {
-    const explained = [...textOf('plans.yaml').matchAll(/^# {3}(?:kind| {4}) +(\w+)( \(default\))?: /gm)];
+    const explained = [
+      ...textOf('plans.yaml').matchAll(/^# {3}(?:kind| {4}) +(\w+)( \(default\))?: /gm),
+    ];
     expect(explained.map(([, name]) => name)).toEqual(KIND_NAMES);
-    expect(explained.filter(([, , isDefault]) => isDefault).map(([, name]) => name)).toEqual([DEFAULT_KIND]);
+    expect(explained.filter(([, , isDefault]) => isDefault).map(([, name]) => name)).toEqual([
+      DEFAULT_KIND,
+    ]);
   });
 
   test('are those of the contract of the admin API', () => {
-    const kinds = [...textOf('config/admin.openapi.yaml').matchAll(/^ +kind: \{ type: string, enum: \[(.*?)\]/gm)];
+    const kinds = [
+      ...textOf('config/admin.openapi.yaml').matchAll(
+        /^ +kind: \{ type: string, enum: \[(.*?)\]/gm,
+      ),
+    ];
     expect(kinds.length).toBeGreaterThan(2);
     for (const [, names] of kinds) expect(names!.split(', ')).toEqual(KIND_NAMES);
   });
 
-  test.each(KIND_NAMES)('%s is read from the short form, and written if it is not the default', (kind) => {
-    const windows = parseWindows(`60/minute:${kind}`);
-    expect(windows).toEqual([{ name: 'minute', kind, limit: 60, span: MINUTE }]);
-    expect(formatWindows(windows)).toBe(kind === DEFAULT_KIND ? '60/minute' : `60/minute:${kind}`);
-  });
+  test.each(KIND_NAMES)(
+    '%s is read from the short form, and written if it is not the default',
+    (kind) => {
+      const windows = parseWindows(`60/minute:${kind}`);
+      expect(windows).toEqual([{ name: 'minute', kind, limit: 60, span: MINUTE }]);
+      expect(formatWindows(windows)).toBe(
+        kind === DEFAULT_KIND ? '60/minute' : `60/minute:${kind}`,
+      );
+    },
+  );
 });

@@ -87,14 +87,21 @@ mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
     healthChecks: { ...config.upstream.healthChecks, path: '/health' },
     ejection: { ...config.upstream.ejection, statuses: [{ from: 503, to: 503 }] },
   });
-  expect(files).toEqual({ ...config.upstream, stores: [{ url: 'http://c', weight: 1 }], headersTimeout: 60_000 });
+  expect(files).toEqual({
+    ...config.upstream,
+    stores: [{ url: 'http://c', weight: 1 }],
+    headersTimeout: 60_000,
+  });
   expect(config.upstream.healthChecks.interval).toBe(7_000);
   expect(config.mounts.map(({ upstream }) => upstream)).toEqual(['files', 'default']);
 });
 
 describe('is accepted unchanged', () => {
   test.each([
-    ['trusted proxies of both families', 'http: { trustedProxies: [10.0.0.0/8, 192.0.2.1, "::1", 0.0.0.0/0] }'],
+    [
+      'trusted proxies of both families',
+      'http: { trustedProxies: [10.0.0.0/8, 192.0.2.1, "::1", 0.0.0.0/0] }',
+    ],
     [
       'a mount that only begins like another path',
       'mounts: [{ path: /documents, target: http://a }, { path: /document, target: http://a }]',
@@ -113,7 +120,9 @@ describe('is accepted unchanged', () => {
 
 describe('the configuration', () => {
   test('is immutable', () => {
-    const { config } = load('mounts: [{ path: /a, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }');
+    const { config } = load(
+      'mounts: [{ path: /a, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }',
+    );
     const pending: unknown[] = [config];
     let seen = 0;
     while (pending.length > 0) {
@@ -129,7 +138,11 @@ describe('the configuration', () => {
   test('has read-only maps', () => {
     const plans = load('{}').config.plans.plans as Map<string, unknown>;
     expect([...plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
-    for (const write of [() => plans.set('x', 1), () => plans.delete('free'), () => plans.clear()]) {
+    for (const write of [
+      () => plans.set('x', 1),
+      () => plans.delete('free'),
+      () => plans.clear(),
+    ]) {
       expect(write).toThrow(new TypeError('the configuration is read-only'));
     }
     expect(plans.size).toBe(4);
@@ -139,7 +152,9 @@ describe('the configuration', () => {
 describe('where a value came from', () => {
   test('is reported for each setting: environment, file with its position, or default', () => {
     const { config } = load('http:\n  maxBodyBytes: 2MiB\n', { LOG_LEVEL: 'warn' });
-    const described = new Map(describeConfig(config).map(({ name, value, source }) => [name, `${value} ${source}`]));
+    const described = new Map(
+      describeConfig(config).map(({ name, value, source }) => [name, `${value} ${source}`]),
+    );
     expect(described.get('log.level')).toBe('"warn" environment LOG_LEVEL');
     expect(described.get('http.maxBodyBytes')).toBe('"2MiB" file conf/g.yaml:2:17');
     expect(described.get('listen.port')).toBe('8080 default');

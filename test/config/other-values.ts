@@ -61,7 +61,10 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
 
 /** For each setting a valid value that is not its default. */
 export const OTHER_VALUES: Readonly<Record<string, unknown>> = Object.fromEntries(
-  [...settingsOf('gateway')].map(([name, schema]) => [name, WRITTEN[name] ?? otherValue(name, schema)]),
+  [...settingsOf('gateway')].map(([name, schema]) => [
+    name,
+    WRITTEN[name] ?? otherValue(name, schema),
+  ]),
 );
 
 function otherValue(name: string, schema: Schema): unknown {
@@ -77,7 +80,11 @@ function otherValue(name: string, schema: Schema): unknown {
 }
 
 /** `written`: settings by dotted name. */
-export function loadSettings(cwd: string, written: Readonly<Record<string, unknown>>, env: Environment = {}): Config {
+export function loadSettings(
+  cwd: string,
+  written: Readonly<Record<string, unknown>>,
+  env: Environment = {},
+): Config {
   const document: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(written)) putAt(document, name, value);
   writeFileSync(join(cwd, 'gateway.yaml'), JSON.stringify(document));

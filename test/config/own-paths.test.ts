@@ -31,9 +31,12 @@ function contractWith(paths: readonly string[], server = '/') {
 /** The templates and settings of the operations that are named, each with both methods. */
 function hiddenIn(paths: readonly string[], settings = '{}', server = '/'): string[] {
   const sentences = hiddenOperations(configWith(settings), contractWith(paths, server));
-  const pattern = /^\w+ (\/.*?) \((GET|POST) .+?\): the gateway answers (.+) itself; set (\S+): false to/;
+  const pattern =
+    /^\w+ (\/.*?) \((GET|POST) .+?\): the gateway answers (.+) itself; set (\S+): false to/;
   const found = sentences.map((sentence) => pattern.exec(sentence)!.slice(1));
-  const [gets, posts] = ['GET', 'POST'].map((name) => found.filter(([, method]) => method === name));
+  const [gets, posts] = ['GET', 'POST'].map((name) =>
+    found.filter(([, method]) => method === name),
+  );
   const shown = gets!.map(([path, , own, setting]) => `${path} by ${own}, ${setting}`);
   expect(posts!.map(([path, , own, setting]) => `${path} by ${own}, ${setting}`)).toEqual(shown);
   return shown;
@@ -87,7 +90,10 @@ describe('operations that a path of the gateway hides', () => {
 
 describe('a mount', () => {
   const notes = (mount: string, paths: readonly string[]) =>
-    coveredMounts(configWith(`mounts: [{ path: ${mount}, target: "http://127.0.0.1:9" }]`), contractWith(paths));
+    coveredMounts(
+      configWith(`mounts: [{ path: ${mount}, target: "http://127.0.0.1:9" }]`),
+      contractWith(paths),
+    );
 
   test.each([
     ['/pets', '/pets'],

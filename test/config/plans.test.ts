@@ -91,6 +91,8 @@ bans: { strikes: 3, window: 10s, workers: 5, grace: 0ms, durations: [60s, 1m, 2m
   });
 
   test('is off under YAML 1.1 too, where the word is a boolean', () => {
-    expect(plansFrom('%YAML 1.1\n---\nplans: { free: { custom: true } }\nbans: off\n').escalation).toBeNull();
+    expect(
+      plansFrom('%YAML 1.1\n---\nplans: { free: { custom: true } }\nbans: off\n').escalation,
+    ).toBeNull();
   });
 });

@@ -14,7 +14,8 @@ const REDIS = {
 };
 const folder = folderWith(OTHER_FILES);
 
-const shown = (config: Config, name: string) => describeConfig(config).find((one) => one.name === name)?.value;
+const shown = (config: Config, name: string) =>
+  describeConfig(config).find((one) => one.name === name)?.value;
 
 let usual: Config | undefined;
 const unchanged = () => (usual ??= loadSettings(folder, REDIS));
@@ -54,21 +55,33 @@ describe('a reload keeps values from the start:', () => {
   test('the store that was started with the gateway, while the file names none', () => {
     const cwd = folderWith();
     const running = withStore(loadSettings(cwd, {}), 'http://127.0.0.1:4000');
-    const config = inForce(running, loadSettings(cwd, { 'upstream.connections': 7, 'cors.maxAge': '1s' }));
+    const config = inForce(
+      running,
+      loadSettings(cwd, { 'upstream.connections': 7, 'cors.maxAge': '1s' }),
+    );
     expect(config.upstream).toEqual({ ...running.upstream, connections: 7 });
     expect(config.cors.maxAge).toBe(1000);
     expect(differences(running, config)).toEqual(['upstream.connections', 'cors.maxAge']);
-    const { upstream } = inForce(running, loadSettings(cwd, { 'upstream.url': 'http://store.example' }));
+    const { upstream } = inForce(
+      running,
+      loadSettings(cwd, { 'upstream.url': 'http://store.example' }),
+    );
     expect(upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
   });
 
   test('the stores in use, if the file names none after a change', () => {
     const cwd = folderWith();
-    const [running, loaded] = [loadSettings(cwd, { 'upstream.url': 'http://store.example' }), loadSettings(cwd, {})];
+    const [running, loaded] = [
+      loadSettings(cwd, { 'upstream.url': 'http://store.example' }),
+      loadSettings(cwd, {}),
+    ];
     const config = inForce(running, loaded);
     expect(config.upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
     expect(shown(config, 'upstream.url')).toBe('"http://store.example"');
-    expect([keepsValue('upstream.url', loaded), keepsValue('upstream.url', running)]).toEqual([true, false]);
+    expect([keepsValue('upstream.url', loaded), keepsValue('upstream.url', running)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test('the number of workers, even if auto would now choose another', () => {
@@ -76,7 +89,9 @@ describe('a reload keeps values from the start:', () => {
     const loaded = loadSettings(cwd, { ...REDIS, workers: 'auto' });
     const running = { ...loaded, workers: loaded.workers + 1 };
     remember(running, settingsBehind(loaded));
-    expect(inForce(running, loadSettings(cwd, { workers: 'auto' })).workers).toBe(loaded.workers + 1);
+    expect(inForce(running, loadSettings(cwd, { workers: 'auto' })).workers).toBe(
+      loaded.workers + 1,
+    );
   });
 });
 

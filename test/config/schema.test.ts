@@ -21,7 +21,9 @@ const withValue = (name: string, value: unknown) =>
 function isRead(name: string): boolean {
   const words = name.split('.');
   const read = new RegExp(`[.{,]\\s*${words.pop()}\\b`);
-  return (SETTING_READERS[words.join('.')] ?? []).some((file) => read.test(textOf(file).replace(COMMENT, '')));
+  return (SETTING_READERS[words.join('.')] ?? []).some((file) =>
+    read.test(textOf(file).replace(COMMENT, '')),
+  );
 }
 
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
@@ -47,7 +49,9 @@ describe('the schema that editors show', () => {
   });
 
   test('matches the type of the settings in the code (npm run generate writes it)', () => {
-    expect(readFileSync(resolve(root, 'src/config/config.generated.ts'), 'utf8')).toBe(configType());
+    expect(readFileSync(resolve(root, 'src/config/config.generated.ts'), 'utf8')).toBe(
+      configType(),
+    );
   });
 
   test.each(settings)('explains %s and has a valid default', (name, schema) => {
@@ -55,30 +59,64 @@ describe('the schema that editors show', () => {
     expect(validator('gateway')(withValue(name, schema.default))).toBe(true);
   });
 
-  test.each(['gateway', 'plans'] as const)('accepts every default by its own schema: %s', (name) => {
-    for (const schema of schemasIn(schemaOf(name))) {
-      if (schema.default !== undefined)
-        expect([schema, validator(name, schema)(schema.default)]).toEqual([schema, true]);
-    }
-  });
+  test.each(['gateway', 'plans'] as const)(
+    'accepts every default by its own schema: %s',
+    (name) => {
+      for (const schema of schemasIn(schemaOf(name))) {
+        if (schema.default !== undefined)
+          expect([schema, validator(name, schema)(schema.default)]).toEqual([schema, true]);
+      }
+    },
+  );
 
   test.each(settings)('describes the valid values of %s', (name, schema) => {
-    const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
+    const value =
+      schema.properties === undefined && [schema.type].flat().includes('object')
+        ? 'text'
+        : { not: 'this' };
     const [flaw] = schemaErrors(withValue(name, value), 'gateway');
-    expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
+    expect(flaw?.message).toMatch(
+      /^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/,
+    );
   });
 
-  test.each(settings)('validates %s and its section alone as in a whole document', (name, { default: usual }) => {
-    const around = name.split('.').slice(0, -1).join('.');
-    const values = [null, true, 0, 1, -1, 1e9, '', 'text', '5s', '1d', '1KiB', [], ['text'], {}, { not: 'this' }];
-    const others =
-      around === ''
-        ? [{ unknown: 1 }, null, 'text']
-        : [{ unknown: 1 }, null, 'text', []].map((value) => withValue(around, value));
-    for (const document of [...values.map((value) => withValue(name, value)), withValue(name, [usual]), ...others]) {
-      expect([document, isValid(document, 'gateway')]).toEqual([document, validator('gateway')(document)]);
-    }
-  });
+  test.each(settings)(
+    'validates %s and its section alone as in a whole document',
+    (name, { default: usual }) => {
+      const around = name.split('.').slice(0, -1).join('.');
+      const values = [
+        null,
+        true,
+        0,
+        1,
+        -1,
+        1e9,
+        '',
+        'text',
+        '5s',
+        '1d',
+        '1KiB',
+        [],
+        ['text'],
+        {},
+        { not: 'this' },
+      ];
+      const others =
+        around === ''
+          ? [{ unknown: 1 }, null, 'text']
+          : [{ unknown: 1 }, null, 'text', []].map((value) => withValue(around, value));
+      for (const document of [
+        ...values.map((value) => withValue(name, value)),
+        withValue(name, [usual]),
+        ...others,
+      ]) {
+        expect([document, isValid(document, 'gateway')]).toEqual([
+          document,
+          validator('gateway')(document),
+        ]);
+      }
+    },
+  );
 
   test('names every variable that overrides a setting, as gateway.yaml does', () => {
     const text = readFileSync(resolve(root, 'config/gateway.yaml'), 'utf8');
@@ -108,6 +146,8 @@ describe('the schema that editors show', () => {
   });
 
   test('accepts the shipped plans', () => {
-    expect(schemaErrors(parse(readFileSync(resolve(root, 'plans.yaml'), 'utf8')), 'plans')).toEqual([]);
+    expect(schemaErrors(parse(readFileSync(resolve(root, 'plans.yaml'), 'utf8')), 'plans')).toEqual(
+      [],
+    );
   });
 });

@@ -20,13 +20,19 @@ function saidWhen(env: Record<string, string>, gateway: string): string {
   throw new Error('nothing was found wrong');
 }
 
-const places: readonly [string, (secret: string) => { env?: Record<string, string>; file?: string }][] = [
+const places: readonly [
+  string,
+  (secret: string) => { env?: Record<string, string>; file?: string },
+][] = [
   ['a token with a space', (s) => ({ env: { STOREGATE_ADMIN_TOKEN: `${s} ${s}` } })],
   ['a token in the file', (s) => ({ file: `admin: { token: [${s}] }` })],
   ['a token in place of its section', (s) => ({ file: `admin: ${s}` })],
   ['a token beside another mistake', (s) => ({ file: `admin: { token: ${s}, host: 0.0.0.0.0 }` })],
   ['a Redis password', (s) => ({ env: { REDIS_URL: `redis:/:${s}@redis.example` } })],
-  ['a Redis password with a slash', (s) => ({ env: { REDIS_URL: `redis://:${s}/x@redis.example` } })],
+  [
+    'a Redis password with a slash',
+    (s) => ({ env: { REDIS_URL: `redis://:${s}/x@redis.example` } }),
+  ],
   ['a Redis password as user', (s) => ({ env: { REDIS_URL: `http://${s}@redis.example` } })],
   ['a Redis query', (s) => ({ env: { REDIS_URL: `redis://redis.example?password=${s}` } })],
   ['a Redis URL in place of its section', (s) => ({ file: `redis: redis://:${s}@redis.example` })],
@@ -35,11 +41,19 @@ const places: readonly [string, (secret: string) => { env?: Record<string, strin
   ['a Sentinel password with a space', (s) => ({ env: { REDIS_SENTINEL_PASSWORD: `${s} ${s}` } })],
   ['a Sentinel password in the file', (s) => ({ file: `redis: { sentinelPassword: [${s}] }` })],
   ['a webhook URL', (s) => ({ env: { STOREGATE_WEBHOOK_URL: `http://hooks.example/${s}` } })],
-  ['a webhook URL in the file', (s) => ({ file: `webhooks: { endpoints: [{ url: "ftp://hooks.example/${s}" }] }` })],
-  ['a webhook URL without a secret', (s) => ({ env: { STOREGATE_WEBHOOK_URL: `https://hooks.example/${s}` } })],
+  [
+    'a webhook URL in the file',
+    (s) => ({ file: `webhooks: { endpoints: [{ url: "ftp://hooks.example/${s}" }] }` }),
+  ],
+  [
+    'a webhook URL without a secret',
+    (s) => ({ env: { STOREGATE_WEBHOOK_URL: `https://hooks.example/${s}` } }),
+  ],
   [
     'a webhook URL that is there twice',
-    (s) => ({ file: `webhooks: { url: "https://a/${s}", endpoints: [{ url: "https://a/${s}" }] }` }),
+    (s) => ({
+      file: `webhooks: { url: "https://a/${s}", endpoints: [{ url: "https://a/${s}" }] }`,
+    }),
   ],
   ['a webhook secret', (s) => ({ env: { STOREGATE_WEBHOOK_SECRET: s } })],
   ['a webhook secret in the file', (s) => ({ file: `webhooks: { previousSecret: whsec_${s} }` })],
@@ -53,9 +67,15 @@ const places: readonly [string, (secret: string) => { env?: Record<string, strin
   ['a text after a quote', (s) => ({ file: `admin:\n  token: "a" ${s}\n` })],
   ['a text after a block head', (s) => ({ file: `admin:\n  token: | ${s}\n` })],
   ['a key set twice', (s) => ({ file: `admin:\n  token: ${s}\n  token: ${s}\n` })],
-  ['a header for the receiver of spans', (s) => ({ env: { OTEL_EXPORTER_OTLP_HEADERS: `authorization ${s}` } })],
+  [
+    'a header for the receiver of spans',
+    (s) => ({ env: { OTEL_EXPORTER_OTLP_HEADERS: `authorization ${s}` } }),
+  ],
   ['such a header in the file', (s) => ({ file: `tracing: { headers: [${s}] }` })],
-  ['a password of the receiver', (s) => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `https://u:${s}@b` } })],
+  [
+    'a password of the receiver',
+    (s) => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `https://u:${s}@b` } }),
+  ],
   ['the value of an unknown variable', (s) => ({ env: { STOREGATE_TOKEN: s } })],
 ];
 
@@ -74,7 +94,10 @@ describe('no message ever shows', () => {
 describe('the description of a configuration', () => {
   test('masks the token and the password, and still shows the address of Redis', () => {
     const [text] = fc.sample(secret, 1) as [string];
-    const env = { STOREGATE_ADMIN_TOKEN: text, REDIS_URL: `rediss://gate:${text}@redis.example:6380/1` };
+    const env = {
+      STOREGATE_ADMIN_TOKEN: text,
+      REDIS_URL: `rediss://gate:${text}@redis.example:6380/1`,
+    };
     const described = describeConfig(loadConfig({ env, cwd: folderWith() }));
     expect(inspect(described, { maxArrayLength: null })).not.toContain(text);
     expect(described).toContainEqual({

@@ -120,13 +120,20 @@ describe('the patterns for editors', () => {
     return new RegExp(pattern, 'u');
   };
 
-  test.each(['gateway', 'plans'] as const)('accept the same durations, in %s.schema.json', (schema) => {
-    const pattern = patternOf(schema, 'duration');
-    fc.assert(fc.property(near, (text) => expect(pattern.test(text)).toBe(parseDuration(text) !== null)));
-  });
+  test.each(['gateway', 'plans'] as const)(
+    'accept the same durations, in %s.schema.json',
+    (schema) => {
+      const pattern = patternOf(schema, 'duration');
+      fc.assert(
+        fc.property(near, (text) => expect(pattern.test(text)).toBe(parseDuration(text) !== null)),
+      );
+    },
+  );
 
   test('accept the same sizes', () => {
     const pattern = patternOf('gateway', 'size');
-    fc.assert(fc.property(near, (text) => expect(pattern.test(text)).toBe(parseSize(text) !== null)));
+    fc.assert(
+      fc.property(near, (text) => expect(pattern.test(text)).toBe(parseSize(text) !== null)),
+    );
   });
 });

@@ -28,7 +28,9 @@ describe('own limits', () => {
   });
 
   test('are read from JSON', () => {
-    const value = JSON.parse('[{"limit":1000,"per":"day","kind":"fixed"},{"limit":60,"per":"minute"}]');
+    const value = JSON.parse(
+      '[{"limit":1000,"per":"day","kind":"fixed"},{"limit":60,"per":"minute"}]',
+    );
     expect(parseWindows(value)).toEqual([minute, day]);
   });
 
@@ -40,7 +42,10 @@ describe('own limits', () => {
     ['', ['limits [0]: must look like 60/minute or 10/10s:sliding, is ""']],
     ['60', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60"']],
     ['60/minute,', ['limits [1]: must look like 60/minute or 10/10s:sliding, is ""']],
-    ['60/minute;9/day', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60/minute;9/day"']],
+    [
+      '60/minute;9/day',
+      ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60/minute;9/day"'],
+    ],
     [
       '-1/day,1.5/hour',
       [
@@ -113,7 +118,9 @@ describe('the short form', () => {
       fc.property(entries, (value) => {
         const windows = parseWindows(value);
         expect(parseWindows(formatWindows(windows))).toEqual(windows);
-        expect(windows.map((window) => window.span)).toEqual(value.map(spanOf).sort((a, b) => a - b));
+        expect(windows.map((window) => window.span)).toEqual(
+          value.map(spanOf).sort((a, b) => a - b),
+        );
       }),
     );
   });

@@ -30,7 +30,9 @@ describe('workers', () => {
     const cwd = folderWith({ 'gateway.yaml': 'workers: 1' });
     const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_WORKERS: '2' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
-      expect.stringMatching(/^STOREGATE_WORKERS: 2 workers need shared state, .*REDIS_URL.* workers: 1$/),
+      expect.stringMatching(
+        /^STOREGATE_WORKERS: 2 workers need shared state, .*REDIS_URL.* workers: 1$/,
+      ),
     ]);
   });
 });

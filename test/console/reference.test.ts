@@ -18,7 +18,9 @@ describe('the reference of the admin API', () => {
     const { text, headers } = await get('/console/reference/');
     const clients = await gateway.client.get('/docs/');
     expect(headers['content-security-policy']).toBe(clients.headers['content-security-policy']);
-    expect(text).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=|(?:src|href)="(?:https?:)?\/\//);
+    expect(text).not.toMatch(
+      /<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=|(?:src|href)="(?:https?:)?\/\//,
+    );
     for (const [, path] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g))
       expect([path, (await get(path!)).status]).toEqual([path, 200]);
     expect((await get('/console/reference/nothing')).status).toBe(404);
@@ -29,7 +31,9 @@ describe('the reference of the admin API', () => {
     expect(body.servers).toEqual([{ url: '/console/api' }]);
     const tried: string[] = [];
     const untried = new Set<string>();
-    for (const [path, item] of Object.entries<Record<string, { 'x-try-it'?: boolean }>>(body.paths)) {
+    for (const [path, item] of Object.entries<Record<string, { 'x-try-it'?: boolean }>>(
+      body.paths,
+    )) {
       for (const [method, operation] of Object.entries(item)) {
         if (method === 'parameters') continue;
         if (operation['x-try-it'] === false) untried.add(method).add(path);
@@ -38,7 +42,9 @@ describe('the reference of the admin API', () => {
     }
     expect(tried.length).toBeGreaterThan(10);
     expect(tried.filter((one) => !one.startsWith('get /'))).toEqual([]);
-    expect([...untried]).toEqual(expect.arrayContaining(['post', 'delete', 'put', 'patch', '/live']));
+    expect([...untried]).toEqual(
+      expect.arrayContaining(['post', 'delete', 'put', 'patch', '/live']),
+    );
     expect((await get('/console/reference/openapi.yaml')).text).toContain('/console/api');
   });
 

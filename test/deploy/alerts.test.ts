@@ -4,7 +4,15 @@ import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { temporaryFolders } from '../support/temporary.ts';
 import { promtool } from './promtool.ts';
-import { type Alert, alerts, alertTests, type Recording, recordings, root, ruleFiles } from './shipped.ts';
+import {
+  type Alert,
+  alerts,
+  alertTests,
+  type Recording,
+  recordings,
+  root,
+  ruleFiles,
+} from './shipped.ts';
 
 interface Expectation {
   readonly expr: string;
@@ -12,20 +20,35 @@ interface Expectation {
 }
 
 interface Rules {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Partial<Alert & Recording>[] }[];
+  readonly groups: readonly {
+    readonly name: string;
+    readonly rules: readonly Partial<Alert & Recording>[];
+  }[];
 }
 
-/** promtool evaluates every rule at every step, so the test keeps only the rules that it names or needs. */
+/**
+ * promtool evaluates every rule at every step, so the test keeps only the rules that it names or
+ * needs.
+ */
 function ownRules(folder: string, file: string): string {
   const text = readFileSync(file, 'utf8');
-  const needed = new Set(alerts.filter(({ alert }) => text.includes(`"${alert}"`)).map(({ expr }) => expr));
+  const needed = new Set(
+    alerts.filter(({ alert }) => text.includes(`"${alert}"`)).map(({ expr }) => expr),
+  );
   // A set also iterates over entries that are added meanwhile.
   for (const expr of needed.add(text))
-    for (const { record, expr: source } of recordings) if (expr.includes(record)) needed.add(source);
+    for (const { record, expr: source } of recordings)
+      if (expr.includes(record)) needed.add(source);
   const rule_files = ruleFiles.map((rules) => {
     const { groups } = parse(readFileSync(rules, 'utf8')) as Rules;
-    const own = groups.map((group) => ({ ...group, rules: group.rules.filter(({ expr }) => needed.has(expr!)) }));
-    writeFileSync(join(folder, basename(rules)), stringify({ groups: own.filter(({ rules }) => rules.length > 0) }));
+    const own = groups.map((group) => ({
+      ...group,
+      rules: group.rules.filter(({ expr }) => needed.has(expr!)),
+    }));
+    writeFileSync(
+      join(folder, basename(rules)),
+      stringify({ groups: own.filter(({ rules }) => rules.length > 0) }),
+    );
     return basename(rules);
   });
   const copy = join(folder, basename(file));
@@ -34,7 +57,9 @@ function ownRules(folder: string, file: string): string {
 }
 
 const expectations = alertTests.flatMap((file) => {
-  const { tests } = parse(readFileSync(file, 'utf8')) as { tests: { promql_expr_test: readonly Expectation[] }[] };
+  const { tests } = parse(readFileSync(file, 'utf8')) as {
+    tests: { promql_expr_test: readonly Expectation[] }[];
+  };
   return tests.flatMap(({ promql_expr_test }) => promql_expr_test);
 });
 
@@ -65,7 +90,9 @@ describe('promtool', () => {
 });
 
 describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
-  const own = expectations.filter(({ expr }) => expr.includes(`alertname="${alert}", alertstate="firing"`));
+  const own = expectations.filter(({ expr }) =>
+    expr.includes(`alertname="${alert}", alertstate="firing"`),
+  );
   const firing = own.flatMap(({ exp_samples }) => exp_samples.map((sample) => sample.labels));
 
   test('has a test in which it fires, and one in which it does not', () => {
@@ -84,6 +111,7 @@ describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
   test('names only labels that it has when it fires', () => {
     const texts = Object.values(annotations).join();
     const named = [...texts.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!);
-    for (const one of firing) expect(named.filter((label) => !one.includes(` ${label}=`))).toEqual([]);
+    for (const one of firing)
+      expect(named.filter((label) => !one.includes(` ${label}=`))).toEqual([]);
   });
 });

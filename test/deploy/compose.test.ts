@@ -18,14 +18,19 @@ const compose = parse(textOf('docker-compose.yml'), { merge: true }) as {
 const gateways = Object.entries(compose.services).filter(([name]) => name.startsWith('gateway-'));
 
 test('a gateway of the compose file has a stop timeout above its request timeouts', () => {
-  const { http } = parse(textOf('config/gateway.yaml')) as { http: Record<'drainDelay' | 'drainTimeout', string> };
+  const { http } = parse(textOf('config/gateway.yaml')) as {
+    http: Record<'drainDelay' | 'drainTimeout', string>;
+  };
   const drain = parseDuration(http.drainDelay)! + parseDuration(http.drainTimeout)!;
   expect(gateways).toHaveLength(2);
-  for (const [, { stop_grace_period: grace }] of gateways) expect(parseDuration(grace!)).toBeGreaterThan(drain);
+  for (const [, { stop_grace_period: grace }] of gateways)
+    expect(parseDuration(grace!)).toBeGreaterThan(drain);
 });
 
 test('each gateway of the compose file has a named volume of its own for its data', () => {
-  const data = gateways.flatMap(([, { volumes }]) => volumes.filter((volume) => volume.endsWith(':/data')));
+  const data = gateways.flatMap(([, { volumes }]) =>
+    volumes.filter((volume) => volume.endsWith(':/data')),
+  );
   const names = data.map((volume) => volume.split(':')[0]!);
   expect(new Set(names).size).toBe(gateways.length);
   for (const name of names) expect(Object.keys(compose.volumes)).toContain(name);

@@ -12,7 +12,14 @@ const PANEL_TYPES = ['stat', 'table', 'timeseries', 'state-timeline'];
 describe('the dashboard', () => {
   test('has its rows in the order of an investigation', () => {
     const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
-    expect(rows).toEqual(['Health', 'What do clients get?', 'How fast?', 'The stores', 'The state', 'The process']);
+    expect(rows).toEqual([
+      'Health',
+      'What do clients get?',
+      'How fast?',
+      'The stores',
+      'The state',
+      'The process',
+    ]);
   });
 
   test('gives each panel its own place', () => {
@@ -37,24 +44,30 @@ describe('the dashboard', () => {
   });
 });
 
-describe.each(panels)('the panel "$title"', ({ type, description, datasource, targets = [], fieldConfig }) => {
-  test('is built into Grafana, has a description of one sentence, and a unit', () => {
-    expect(PANEL_TYPES).toContain(type);
-    expect(description).toMatch(/^[A-Z][^.]+(\.\w[^.]*)*\.$/);
-    expect(fieldConfig?.defaults.unit).toEqual(expect.any(String));
-  });
+describe.each(panels)(
+  'the panel "$title"',
+  ({ type, description, datasource, targets = [], fieldConfig }) => {
+    test('is built into Grafana, has a description of one sentence, and a unit', () => {
+      expect(PANEL_TYPES).toContain(type);
+      expect(description).toMatch(/^[A-Z][^.]+(\.\w[^.]*)*\.$/);
+      expect(fieldConfig?.defaults.unit).toEqual(expect.any(String));
+    });
 
-  test('queries the chosen data source and gateways, and names its series', () => {
-    expect(targets).not.toEqual([]);
-    const asked = [datasource, ...targets.map((target) => target.datasource)].map((one) => one?.uid);
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts the value in.
-    expect(new Set(asked)).toEqual(new Set(['${datasource}']));
-    for (const { expr, legendFormat } of targets) {
-      expect(legendFormat).not.toBe('');
-      if (!expr.includes('ALERTS')) expect(expr.match(/instance=~"\$instance"/g)?.length).toBe(selectorsIn(expr));
-    }
-  });
-});
+    test('queries the chosen data source and gateways, and names its series', () => {
+      expect(targets).not.toEqual([]);
+      const asked = [datasource, ...targets.map((target) => target.datasource)].map(
+        (one) => one?.uid,
+      );
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts the value in.
+      expect(new Set(asked)).toEqual(new Set(['${datasource}']));
+      for (const { expr, legendFormat } of targets) {
+        expect(legendFormat).not.toBe('');
+        if (!expr.includes('ALERTS'))
+          expect(expr.match(/instance=~"\$instance"/g)?.length).toBe(selectorsIn(expr));
+      }
+    });
+  },
+);
 
 function selectorsIn(expr: string): number {
   return expr.split('{').length - 1;
@@ -74,7 +87,10 @@ describe('promtool', () => {
 
 describe('the compose file', () => {
   const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as {
-    services: Record<string, { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }>;
+    services: Record<
+      string,
+      { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }
+    >;
   };
 
   test('shows dashboard and alerts on this machine only, without a login', () => {
@@ -90,7 +106,9 @@ describe('the compose file', () => {
 
   test('mounts existing files', () => {
     const mounted = ['grafana', 'prometheus'].flatMap((name) => services[name]?.volumes ?? []);
-    const ours = mounted.map((volume) => volume.split(':')[0]!).filter((path) => path.startsWith('./'));
+    const ours = mounted
+      .map((volume) => volume.split(':')[0]!)
+      .filter((path) => path.startsWith('./'));
     expect(ours).toContain('./deploy/rules');
     for (const path of ours) expect(() => readFileSync(join(root, path))).not.toThrow(/ENOENT/);
   });

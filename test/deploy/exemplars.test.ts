@@ -76,7 +76,10 @@ describe('a real Prometheus', () => {
       return JSON.stringify(found).includes(TRACE);
     });
     expect(found).toMatchObject([
-      { seriesLabels: { operation: 'listPets', job: 'storegate' }, exemplars: [{ labels: { trace_id: TRACE } }] },
+      {
+        seriesLabels: { operation: 'listPets', job: 'storegate' },
+        exemplars: [{ labels: { trace_id: TRACE } }],
+      },
     ]);
     const { data } = await ask('query?query=up');
     expect(data).toMatchObject({ result: [{ value: [expect.anything(), '1'] }] });

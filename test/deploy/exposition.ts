@@ -20,8 +20,15 @@ export function expositionOf(texts: readonly string[]): Exposition {
   return all;
 }
 
-/** Scrapes until each of `parts` appears: a request counts after its response, garbage after its collection. */
-export async function scraped(adminUrl: string, parts: readonly string[], meanwhile = async () => {}): Promise<string> {
+/**
+ * Scrapes until each of `parts` appears: a request counts after its response, garbage after its
+ * collection.
+ */
+export async function scraped(
+  adminUrl: string,
+  parts: readonly string[],
+  meanwhile = async () => {},
+): Promise<string> {
   let text = '';
   await until(`the metrics have ${parts.join(' and ')}`, async () => {
     await meanwhile();

@@ -72,7 +72,10 @@ async function fromGatewayThatLostRedis(): Promise<string> {
 
 export async function ofTwoWorkers(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+  const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   const redis = await startRedis();
   const files = { 'plans.yaml': PLANS };
   const receiver = await Receiver.start();
@@ -91,7 +94,10 @@ export async function ofTwoWorkers(): Promise<string[]> {
 
 async function afterCrashes(gateway: GatewayWithWorkers): Promise<string> {
   // An alert counts ended workers: a counter that began at 1 would hide the first one.
-  await scraped(gateway.adminUrl, ['\nstoregate_worker_exits_total 0\n', '\nstoregate_workers 2\n']);
+  await scraped(gateway.adminUrl, [
+    '\nstoregate_worker_exits_total 0\n',
+    '\nstoregate_workers 2\n',
+  ]);
   await letHappen(gateway, '');
   // A crash loses the counts of a worker since its last scrape.
   await scraped(gateway.adminUrl, HAPPENED);
@@ -110,11 +116,19 @@ async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): 
   const headers = { 'X-API-Key': key };
   await gateway.fromEveryWorker('/pets', headers);
   await redis.kill();
-  return await scraped(gateway.adminUrl, ALONE, async () => void (await gateway.get('/pets', headers)));
+  return await scraped(
+    gateway.adminUrl,
+    ALONE,
+    async () => void (await gateway.get('/pets', headers)),
+  );
 }
 
 async function letHappen(
-  { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
+  {
+    folder,
+    url,
+    adminUrl,
+  }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
   settings: string,
   pass = () => {},
 ): Promise<void> {
@@ -137,7 +151,10 @@ async function letHappen(
     return response.status;
   };
   const withKey = { 'X-API-Key': key };
-  await ask({ ...withKey, 'Content-Type': 'application/json' }, { method: 'POST', body: '{"nonsense":true}' });
+  await ask(
+    { ...withKey, 'Content-Type': 'application/json' },
+    { method: 'POST', body: '{"nonsense":true}' },
+  );
   await ask({});
   await until('a ban has begun', async () => {
     pass();
@@ -153,6 +170,10 @@ async function letHappen(
 
 async function tooManyConnections(url: string, adminUrl: string): Promise<void> {
   const wires: Wire[] = [];
-  await scraped(adminUrl, ['storegate_connections_refused_total{'], async () => void wires.push(await Wire.open(url)));
+  await scraped(
+    adminUrl,
+    ['storegate_connections_refused_total{'],
+    async () => void wires.push(await Wire.open(url)),
+  );
   for (const wire of wires) wire.close();
 }

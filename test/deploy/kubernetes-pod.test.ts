@@ -36,36 +36,51 @@ describe('the pod', () => {
     return { ...mount, volume: pod.volumes.find(({ name }) => name === mount.name)! };
   };
   const image = Object.fromEntries(
-    [...read('Dockerfile').matchAll(/^(?:ENV| {4}) ?(STOREGATE_\w+)=(\S+)/gm)].map(([, name, value]) => [name, value]),
+    [...read('Dockerfile').matchAll(/^(?:ENV| {4}) ?(STOREGATE_\w+)=(\S+)/gm)].map(
+      ([, name, value]) => [name, value],
+    ),
   );
 
   test('has the ports of the default settings', () => {
-    expect(gateway.ports.map(({ containerPort }) => containerPort)).toEqual([shipped.listen.port, shipped.admin.port]);
+    expect(gateway.ports.map(({ containerPort }) => containerPort)).toEqual([
+      shipped.listen.port,
+      shipped.admin.port,
+    ]);
   });
 
   test('sets known variables, and secrets as files of its Secret', () => {
     const known = environmentVariables();
     expect(gateway.env.filter(({ name }) => !known.has(name))).toEqual([]);
     expect(gateway.env.filter(({ name }) => known.has(`${name}_FILE`))).toEqual([]);
-    const files = gateway.env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
+    const files = gateway.env
+      .filter(({ name }) => name.endsWith('_FILE'))
+      .map(({ value }) => value);
     expect(files.length).toBeGreaterThan(1);
     for (const file of files) expect(mountAt(join(file, '..')).volume.secret).toBeDefined();
     const [, commands = ''] = read('docs/install.md').split('## Kubernetes\n');
-    for (const file of files) expect(commands).toContain(`--from-file=${file.slice('/secrets/'.length)}`);
-    expect(commands).toContain(`-- ${/^ENTRYPOINT \["(\w+)"\]$/m.exec(read('Dockerfile'))![1]} tokens create `);
+    for (const file of files)
+      expect(commands).toContain(`--from-file=${file.slice('/secrets/'.length)}`);
+    expect(commands).toContain(
+      `-- ${/^ENTRYPOINT \["(\w+)"\]$/m.exec(read('Dockerfile'))![1]} tokens create `,
+    );
     expect(pod.enableServiceLinks).toBe(false);
   });
 
   test('mounts what the image expects, and writes to nothing else', () => {
     expect(mountAt(image.STOREGATE_DATA!).volume.emptyDir).toBeDefined();
     for (const file of [image.STOREGATE_CONFIG!, image.STOREGATE_PLANS!]) {
-      expect(mountAt(join(file, '..'))).toMatchObject({ readOnly: true, volume: { configMap: { name: 'storegate' } } });
+      expect(mountAt(join(file, '..'))).toMatchObject({
+        readOnly: true,
+        volume: { configMap: { name: 'storegate' } },
+      });
       expect(existsSync(join(kubernetes, EXAMPLE, file.slice('/config/'.length)))).toBe(true);
     }
     expect(mountAt('/tmp').volume.emptyDir).toBeDefined();
     const writable = gateway.volumeMounts.filter(({ readOnly }) => !readOnly);
     expect(writable.map(({ mountPath }) => mountPath)).toEqual([image.STOREGATE_DATA, '/tmp']);
-    expect(gateway.volumeMounts.map(({ name }) => name).sort()).toEqual(pod.volumes.map(({ name }) => name).sort());
+    expect(gateway.volumeMounts.map(({ name }) => name).sort()).toEqual(
+      pod.volumes.map(({ name }) => name).sort(),
+    );
   });
 
   test('meets the restricted standard, as the user of the image', () => {
@@ -94,7 +109,9 @@ describe('the pod', () => {
     const selectors = [
       deployment.selector.matchLabels,
       ...['storegate', 'storegate-admin'].map((name) => specOf<Service>('Service', name).selector),
-      ...['storegate', 'storegate-egress'].map((name) => specOf<Policy>('NetworkPolicy', name).podSelector.matchLabels),
+      ...['storegate', 'storegate-egress'].map(
+        (name) => specOf<Policy>('NetworkPolicy', name).podSelector.matchLabels,
+      ),
       specOf<{ selector: Labelled }>('PodDisruptionBudget').selector.matchLabels,
       ...pod.topologySpreadConstraints.map(({ labelSelector }) => labelSelector.matchLabels),
     ];
@@ -103,7 +120,11 @@ describe('the pod', () => {
     const { scaleTargetRef, minReplicas } = specOf<{ scaleTargetRef: object; minReplicas: number }>(
       'HorizontalPodAutoscaler',
     );
-    expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'storegate' });
+    expect(scaleTargetRef).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: 'storegate',
+    });
     expect(minReplicas).toBeGreaterThanOrEqual(2);
     expect(deployment).not.toHaveProperty('replicas');
   });
@@ -113,7 +134,10 @@ describe('the network', () => {
   const portNamed = (name: string) => gateway.ports.filter((port) => port.name === name).length;
 
   test('has the admin port in a Service of its own', () => {
-    const [open, admin] = [specOf<Service>('Service'), specOf<Service>('Service', 'storegate-admin')];
+    const [open, admin] = [
+      specOf<Service>('Service'),
+      specOf<Service>('Service', 'storegate-admin'),
+    ];
     expect(open.ports.map(({ targetPort }) => targetPort)).toEqual(['http']);
     expect(admin.ports.map(({ targetPort }) => targetPort)).toEqual(['admin']);
     expect(admin.clusterIP).toBe('None');
@@ -122,7 +146,9 @@ describe('the network', () => {
 
   test('lets only the namespace of the monitoring reach the admin port', () => {
     const { ingress } = specOf<Policy>('NetworkPolicy');
-    expect(ingress.map(({ ports, from }) => [ports.map(({ port }) => port), from !== undefined])).toEqual([
+    expect(
+      ingress.map(({ ports, from }) => [ports.map(({ port }) => port), from !== undefined]),
+    ).toEqual([
       [['http'], false],
       [['admin'], true],
     ]);
@@ -141,17 +167,22 @@ describe('the monitoring', () => {
     const { jobLabel, selector, endpoints } = specOf<Monitor>('ServiceMonitor');
     const selected = manifests().filter(
       ({ kind, metadata: { labels = {} } }) =>
-        kind === 'Service' && Object.entries(selector.matchLabels).every(([name, value]) => labels[name] === value),
+        kind === 'Service' &&
+        Object.entries(selector.matchLabels).every(([name, value]) => labels[name] === value),
     );
     expect(selected.map(({ metadata: { name } }) => name)).toEqual(['storegate-admin']);
-    expect((selected[0]!.spec as Service).ports).toMatchObject(endpoints.map(({ port }) => ({ name: port })));
+    expect((selected[0]!.spec as Service).ports).toMatchObject(
+      endpoints.map(({ port }) => ({ name: port })),
+    );
     const [, job] = /job="(\w+)"/.exec(read('deploy/rules/alerts.yml'))!;
     expect(selected[0]!.metadata.labels![jobLabel]).toBe(job);
   });
 
   test('has the rules of deploy/rules (npm run generate writes them)', () => {
     expect(read('deploy/kubernetes/monitoring/prometheus-rule.yaml')).toBe(prometheusRule());
-    const groups = ['recording', 'alerts'].flatMap((name) => parse(read(`deploy/rules/${name}.yml`)).groups);
+    const groups = ['recording', 'alerts'].flatMap(
+      (name) => parse(read(`deploy/rules/${name}.yml`)).groups,
+    );
     expect(manifestsOf('monitoring').get('prometheus-rule.yaml')!.spec).toEqual({ groups });
   });
 });

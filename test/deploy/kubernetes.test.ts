@@ -36,7 +36,12 @@ describe('the API of Kubernetes', () => {
   ])('refuses a %s field', (_what, change, pointer, rule) => {
     const { template, ...others } = specOf<Deployment>('Deployment');
     const spec = { ...others, template: { ...template, spec: { ...template.spec, ...change } } };
-    const found = faults({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'storegate' }, spec });
+    const found = faults({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'storegate' },
+      spec,
+    });
     expect(found[0]).toMatchObject({ pointer: `/spec/template/spec${pointer}`, rule });
   });
 

@@ -38,7 +38,8 @@ beforeAll(async () => {
 
 function labelsOf(metric: string, exposition: Exposition): Labels | null {
   const recording = recordings.find(({ record }) => record === metric);
-  if (recording) return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
+  if (recording)
+    return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
   const known = exposition.get(metric);
   return PROMETHEUS.get(metric) ?? (known ? union([known, SCRAPED]) : null);
 }
@@ -54,7 +55,9 @@ function union(all: readonly (Labels | null)[]): Labels {
 function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
   const known = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
-  const strange = groupings.filter((label) => !known.has(label)).map((label) => `nothing has the label ${label}`);
+  const strange = groupings
+    .filter((label) => !known.has(label))
+    .map((label) => `nothing has the label ${label}`);
   return [...selectors.flatMap((one) => faultsOf(one, exposition)), ...strange];
 }
 
@@ -73,7 +76,9 @@ function faultsOf({ metric, matchers }: Selector, exposition: Exposition): strin
 }
 
 const own = (exposition: Exposition) =>
-  [...exposition.keys()].filter((name) => name.startsWith('storegate_') && !/_(bucket|sum|count)$/.test(name));
+  [...exposition.keys()].filter(
+    (name) => name.startsWith('storegate_') && !/_(bucket|sum|count)$/.test(name),
+  );
 
 describe('the exposition of a gateway', () => {
   test('has everything that it counts', () => {
@@ -84,14 +89,19 @@ describe('the exposition of a gateway', () => {
         'storegate_contract_faults_total',
       ]),
     );
-    expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['failure', 'success']);
+    expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual([
+      'failure',
+      'success',
+    ]);
   });
 
   test('is the same with several workers, plus the metrics of workers', () => {
     const differ = new Set(own(twoWorkers)).symmetricDifference(new Set(own(oneProcess)));
     expect([...differ].sort()).toEqual(OF_WORKERS);
     const labelNames = (exposition: Exposition) =>
-      Object.fromEntries(own(exposition).map((name) => [name, [...exposition.get(name)!.keys()].sort()]));
+      Object.fromEntries(
+        own(exposition).map((name) => [name, [...exposition.get(name)!.keys()].sort()]),
+      );
     expect(labelNames(twoWorkers)).toMatchObject(labelNames(oneProcess));
   });
 
@@ -117,7 +127,10 @@ test.each([
   ...dashboardExpressions.map(([title, expr]) => ['panel', title, expr] as const),
 ])('the %s %s uses only exposed series', (_kind, _name, expr) => {
   expect(faultsIn(expr, twoWorkers)).toEqual([]);
-  const known = new Map<string, Labels>([...oneProcess, ...OF_WORKERS.map((name) => [name, labels({})] as const)]);
+  const known = new Map<string, Labels>([
+    ...oneProcess,
+    ...OF_WORKERS.map((name) => [name, labels({})] as const),
+  ]);
   expect(faultsIn(expr, known)).toEqual([]);
 });
 

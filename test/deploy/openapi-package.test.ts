@@ -11,7 +11,9 @@ const temporary = temporaryFolders({ keep: true });
 const builds = temporary();
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(project, 'scripts/pack-openapi.ts'), builds], { stdio: 'pipe' });
+  execFileSync(process.execPath, [join(project, 'scripts/pack-openapi.ts'), builds], {
+    stdio: 'pipe',
+  });
   packDependencies(join(builds, 'openapi'));
 });
 
@@ -31,7 +33,11 @@ const DOCUMENT = {
         operationId: 'rename',
         parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
         requestBody: {
-          content: { 'application/json': { schema: { type: 'object', properties: { name: { type: 'string' } } } } },
+          content: {
+            'application/json': {
+              schema: { type: 'object', properties: { name: { type: 'string' } } },
+            },
+          },
         },
         responses: { 200: { description: 'Done.' } },
       },
@@ -51,42 +57,56 @@ loadContract('openapi.json', { unknownQuerry: 'pass' });
 /** The oldest supported version comes from the registry. */
 const versions = isDeep ? ['this version', '22.18'] : ['this version'];
 
-describe.each(versions)('the library, installed alone in an empty folder with Node.js: %s', (version) => {
-  let folder: string;
-  let node: string;
-  beforeAll(() => {
-    node = version === 'this version' ? process.execPath : nodeOf(version);
-    folder = temporary();
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    const tarballs = readdirSync(builds).filter((name) => name.endsWith('.tgz'));
-    npm(folder, 'install', '--offline', ...tarballs.map((name) => join(builds, name)));
-    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
-  });
+describe.each(versions)(
+  'the library, installed alone in an empty folder with Node.js: %s',
+  (version) => {
+    let folder: string;
+    let node: string;
+    beforeAll(() => {
+      node = version === 'this version' ? process.execPath : nodeOf(version);
+      folder = temporary();
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+      const tarballs = readdirSync(builds).filter((name) => name.endsWith('.tgz'));
+      npm(folder, 'install', '--offline', ...tarballs.map((name) => join(builds, name)));
+      writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
+    });
 
-  test('validates a good and a bad request in five lines', () => {
-    writeFileSync(join(folder, 'five.js'), FIVE_LINES);
-    const output = execFileSync(node, ['five.js'], { cwd: folder, encoding: 'utf8' });
-    const [good, bad] = output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const values = { path: { id: 7 }, query: {}, header: {}, cookie: {}, body: { name: 'Rex' } };
-    expect(good).toMatchObject({ status: 200, faults: [], operation: { id: 'rename' }, values });
-    const fault = { in: 'body', pointer: '/name', message: 'must be a string', rule: 'type', limit: 'string' };
-    expect(bad).toMatchObject({ status: 400, faults: [fault], values: null });
-  });
+    test('validates a good and a bad request in five lines', () => {
+      writeFileSync(join(folder, 'five.js'), FIVE_LINES);
+      const output = execFileSync(node, ['five.js'], { cwd: folder, encoding: 'utf8' });
+      const [good, bad] = output
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const values = { path: { id: 7 }, query: {}, header: {}, cookie: {}, body: { name: 'Rex' } };
+      expect(good).toMatchObject({ status: 200, faults: [], operation: { id: 'rename' }, values });
+      const fault = {
+        in: 'body',
+        pointer: '/name',
+        message: 'must be a string',
+        rule: 'type',
+        limit: 'string',
+      };
+      expect(bad).toMatchObject({ status: 400, faults: [fault], values: null });
+    });
 
-  test('has declarations that a strict project compiles', () => {
-    writeFileSync(join(folder, 'typed.ts'), TYPED);
-    const tsc = join(project, 'node_modules/typescript/bin/tsc');
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'esnext'];
-    execFileSync(process.execPath, [tsc, ...options, 'typed.ts'], { cwd: folder, stdio: 'inherit' });
-  });
-});
+    test('has declarations that a strict project compiles', () => {
+      writeFileSync(join(folder, 'typed.ts'), TYPED);
+      const tsc = join(project, 'node_modules/typescript/bin/tsc');
+      const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'esnext'];
+      execFileSync(process.execPath, [tsc, ...options, 'typed.ts'], {
+        cwd: folder,
+        stdio: 'inherit',
+      });
+    });
+  },
+);
 
 test('the library has a license, and its texts name no gateway', () => {
   const root = join(builds, 'openapi');
-  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
   expect(paths).toContain(join(root, 'LICENSE'));
   const naming = paths.filter((path) => /gateway|x-storegate/i.test(readFileSync(path, 'utf8')));
@@ -98,16 +118,26 @@ function packDependencies(packed: string): void {
   const folders = new Set([packed]);
   for (const folder of folders) {
     const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const { resolve } = createRequire(join(folder === packed ? join(project, 'packages/openapi') : folder, 'a.js'));
-    for (const name of Object.keys(dependencies)) folders.add(dirname(resolve(`${name}/package.json`)));
+    const { resolve } = createRequire(
+      join(folder === packed ? join(project, 'packages/openapi') : folder, 'a.js'),
+    );
+    for (const name of Object.keys(dependencies))
+      folders.add(dirname(resolve(`${name}/package.json`)));
   }
   folders.delete(packed);
   npm(builds, 'pack', '--ignore-scripts', ...folders);
 }
 
 function npm(cwd: string, ...args: string[]): void {
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
-  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--silent'], { cwd, env, stdio: 'pipe' });
+  const env = {
+    ...process.env,
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+  };
+  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--silent'], {
+    cwd,
+    env,
+    stdio: 'pipe',
+  });
 }
 
 function nodeOf(version: string): string {

@@ -1,6 +1,14 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readVersion } from '../../src/common/version.ts';
@@ -24,7 +32,9 @@ let collector: Collector;
 beforeAll(async () => {
   execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), builds], { stdio: 'pipe' });
   redis = await startRedis();
-  backend = await fakeStore((request, response) => response.end(`from the backend: ${request.url}`));
+  backend = await fakeStore((request, response) =>
+    response.end(`from the backend: ${request.url}`),
+  );
   collector = await Collector.start();
 });
 afterAll(async () => {
@@ -46,7 +56,10 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
     folder = temporary();
     writeFileSync(join(folder, 'package.json'), '{}');
     const options = ['--offline', '--no-audit', '--no-fund', '--silent'];
-    execFileSync('npm', ['install', ...options, tarball], { cwd: folder, env: { ...process.env, PATH: path } });
+    execFileSync('npm', ['install', ...options, tarball], {
+      cwd: folder,
+      env: { ...process.env, PATH: path },
+    });
   });
   afterEach(() => stop());
 
@@ -58,28 +71,41 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
   /** Returns the address. Settings are those of the folder. */
   async function start(env: Readonly<Record<string, string>> = {}): Promise<string> {
     const bin = join(folder, 'node_modules/.bin/storegate');
-    const ports = { STOREGATE_PORT: `${await freePort()}`, STOREGATE_ADMIN_PORT: `${await freePort()}` };
-    const child = spawn(bin, [], { cwd: folder, env: { PATH: path, STOREGATE_HOST: '127.0.0.1', ...ports, ...env } });
+    const ports = {
+      STOREGATE_PORT: `${await freePort()}`,
+      STOREGATE_ADMIN_PORT: `${await freePort()}`,
+    };
+    const child = spawn(bin, [], {
+      cwd: folder,
+      env: { PATH: path, STOREGATE_HOST: '127.0.0.1', ...ports, ...env },
+    });
     const exit = once(child, 'close');
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data) => (output += data));
     stop = async () => {
       child.kill('SIGTERM');
       expect(await exit).toEqual([0, null]);
       stop = async () => {};
     };
-    await until('the gateway starts', () => output.includes('"msg":"started"') || child.exitCode !== null);
+    await until(
+      'the gateway starts',
+      () => output.includes('"msg":"started"') || child.exitCode !== null,
+    );
     expect(output).toContain('"msg":"started"');
     adminUrl = `http://127.0.0.1:${ports.STOREGATE_ADMIN_PORT}`;
     return `http://127.0.0.1:${ports.STOREGATE_PORT}`;
   }
 
-  const key = () => command('keys', 'create', '--plan', 'free', '--account', 'acme', '--key-only').stdout.trim();
+  const key = () =>
+    command('keys', 'create', '--plan', 'free', '--account', 'acme', '--key-only').stdout.trim();
 
   const get = (url: string, secret: string) => fetch(url, { headers: { 'X-API-Key': secret } });
 
   test('brings no other package', () => {
-    expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['storegate']);
+    expect(
+      readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ).toEqual(['storegate']);
   });
 
   test('without a command it serves the demo store, with data in the folder', async () => {
@@ -94,12 +120,18 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
     const url = await start();
     for (const page of [`${url}/docs/`, `${adminUrl}/console/`]) {
       const html = await (await fetch(page)).text();
-      const files = [...html.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|ts|js|mjs|svg))"/g)].map(([, file]) => file!);
+      const files = [...html.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|ts|js|mjs|svg))"/g)].map(
+        ([, file]) => file!,
+      );
       expect(files.length).toBeGreaterThan(5);
       for (const file of files) {
         const response = await fetch(new URL(file, page));
         // An unread body keeps its connection open.
-        expect([file, response.status, (await response.bytes()).length > 0]).toEqual([file, 200, true]);
+        expect([file, response.status, (await response.bytes()).length > 0]).toEqual([
+          file,
+          200,
+          true,
+        ]);
       }
     }
   });
@@ -119,11 +151,16 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
     expect(await (await get(`${url}/files/a`, secret)).text()).toBe('from the backend: /files/a');
     await until('spans come', () => collector.spans.length > 0);
 
-    writeFileSync(contract, readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another store'));
+    writeFileSync(
+      contract,
+      readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another store'),
+    );
     // The watcher may be first.
     const { stderr, status } = command('--url', adminUrl, 'reload');
     expect([stderr, status]).toEqual(['', 0]);
-    expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ info: { title: 'Another store' } });
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({
+      info: { title: 'Another store' },
+    });
   });
 });
 
@@ -139,12 +176,15 @@ test('lists each bundled package with its license', () => {
 describe('refuses to start with one sentence', () => {
   const main = join(project, 'src/main.js');
   const run = (options: readonly string[], file: string) => {
-    const { status, stderr } = spawnSync(process.execPath, [...options, file, 'version'], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(process.execPath, [...options, file, 'version'], {
+      encoding: 'utf8',
+    });
     return { status, stderr };
   };
 
   test('with a Node.js that is too old', () => {
-    const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})";
+    const old =
+      "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})";
     const { status, stderr } = run([`--import=data:text/javascript,${old}`], main);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^storegate needs Node\.js 22\.18 or newer\. This is v\S+\.\n$/);
@@ -163,6 +203,8 @@ describe('refuses to start with one sentence', () => {
 function nodeOf(version: string): string {
   const folder = temporary();
   writeFileSync(join(folder, 'package.json'), '{}');
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${version}`], { cwd: folder });
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${version}`], {
+    cwd: folder,
+  });
   return join(folder, 'node_modules/node/bin/node');
 }

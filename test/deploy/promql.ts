@@ -1,6 +1,10 @@
 export interface Selector {
   readonly metric: string;
-  readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
+  readonly matchers: readonly {
+    readonly label: string;
+    readonly operator: string;
+    readonly value: string;
+  }[];
 }
 
 export interface Names {
@@ -15,8 +19,8 @@ const FOLLOW_FUNCTIONS = new Set<string | undefined>(['(', 'by', 'without']);
 const WORDS = new Set(['and', 'or', 'unless', 'offset', 'bool']);
 
 /**
- * Finds the names in a valid PromQL expression; checks nothing else. Throws on unknown syntax, so that it misses
- * nothing.
+ * Finds the names in a valid PromQL expression; checks nothing else. Throws on unknown syntax, so
+ * that it misses nothing.
  */
 export function namesIn(expression: string): Names {
   const tokens: readonly string[] = expression.match(TOKEN) ?? [];
@@ -51,7 +55,11 @@ export function namesIn(expression: string): Names {
 function matchersOf(tokens: readonly string[]): Selector['matchers'] {
   const matchers: Selector['matchers'][number][] = [];
   for (let i = 0; i < tokens.length; i += 4) {
-    matchers.push({ label: tokens[i]!, operator: tokens[i + 1]!, value: tokens[i + 2]!.slice(1, -1) });
+    matchers.push({
+      label: tokens[i]!,
+      operator: tokens[i + 1]!,
+      value: tokens[i + 2]!.slice(1, -1),
+    });
   }
   return matchers;
 }

@@ -7,7 +7,10 @@ export function promtool(...args: readonly string[]): string {
 }
 
 export function promtoolReading(input: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program('promtool'), args, { encoding: 'utf8', input });
+  const { status, stdout, stderr, error } = spawnSync(program('promtool'), args, {
+    encoding: 'utf8',
+    input,
+  });
   if (error) throw error;
   if (status !== 0) throw new Error(`promtool ${args.join(' ')}\n${stdout}\n${stderr}`);
   return stdout;

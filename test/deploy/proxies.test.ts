@@ -26,7 +26,11 @@ const HOSTS = ['127.0.0.11', '127.0.0.12'] as const;
 const REQUESTS = 200;
 
 type Name = 'nginx' | 'haproxy' | 'caddy';
-const FILES: Readonly<Record<Name, string>> = { nginx: 'nginx.conf', haproxy: 'haproxy.cfg', caddy: 'Caddyfile' };
+const FILES: Readonly<Record<Name, string>> = {
+  nginx: 'nginx.conf',
+  haproxy: 'haproxy.cfg',
+  caddy: 'Caddyfile',
+};
 
 let redis: RedisServer;
 let store: FakeStore;
@@ -40,7 +44,10 @@ let key: string;
 /** The shipped file, with the addresses of this test alone. */
 function shipped(name: Name, listen: number): string {
   return readFileSync(resolve(import.meta.dirname, '../../deploy', FILES[name]), 'utf8')
-    .replace(/^(\s*(?:bind |listen |http:\/\/)):?8080/m, (_, before) => `${before}127.0.0.1:${listen}`)
+    .replace(
+      /^(\s*(?:bind |listen |http:\/\/)):?8080/m,
+      (_, before) => `${before}127.0.0.1:${listen}`,
+    )
     .replace(/gateway-([12]):8080/g, (_, number) => `${HOSTS[Number(number) - 1]}:${port}`)
     .replaceAll('9901', `${adminPort}`);
 }
@@ -49,7 +56,10 @@ function startShipped(name: Name): Promise<RunningProxy> {
   return startProxy(name, (folder, listen) => {
     const file = join(folder, FILES[name]);
     const config = shipped(name, listen);
-    writeFileSync(file, name === 'nginx' ? `events {}\nhttp {\naccess_log off;\n${config}}\n` : config);
+    writeFileSync(
+      file,
+      name === 'nginx' ? `events {}\nhttp {\naccess_log off;\n${config}}\n` : config,
+    );
     const user = process.getuid?.() === 0 ? 'user root;' : '';
     return {
       nginx: [
@@ -79,10 +89,18 @@ function open(
   url: string,
   { agent = false, from = '127.0.0.1', method = 'GET', headers = {} }: Asked = {},
 ): ClientRequest {
-  return request(url, { agent, method, localAddress: from, headers: { 'X-API-Key': key, ...headers } });
+  return request(url, {
+    agent,
+    method,
+    localAddress: from,
+    headers: { 'X-API-Key': key, ...headers },
+  });
 }
 
-async function ask(url: string, asked?: Asked): Promise<{ status: number; headers: IncomingMessage['headers'] }> {
+async function ask(
+  url: string,
+  asked?: Asked,
+): Promise<{ status: number; headers: IncomingMessage['headers'] }> {
   const [response] = (await once(open(url, asked).end(), 'response')) as [IncomingMessage];
   await text(response);
   return { status: response.statusCode!, headers: response.headers };
@@ -103,14 +121,24 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     const settings = {
       redis: { deadline: '10s' },
       contract: { file: 'none' },
-      http: { drainDelay: '2s', trustedProxies: ['127.0.0.1/32'], authFailureLimit: { failures: 3 } },
+      http: {
+        drainDelay: '2s',
+        trustedProxies: ['127.0.0.1/32'],
+        authFailureLimit: { failures: 3 },
+      },
       mounts: [{ path: '/live', target: target.url, websocket: true }],
     };
-    const ports = { STOREGATE_PORT: `${port}`, STOREGATE_ADMIN_PORT: `${adminPort}`, REDIS_URL: redis.url };
+    const ports = {
+      STOREGATE_PORT: `${port}`,
+      STOREGATE_ADMIN_PORT: `${adminPort}`,
+      REDIS_URL: redis.url,
+    };
     gateways = [];
     for (const host of HOSTS) {
       const env = { ...ports, STOREGATE_HOST: host, STOREGATE_ADMIN_HOST: host };
-      gateways.push(await TestGateway.start({ settings: JSON.stringify(settings), storeUrl: store.url, env }));
+      gateways.push(
+        await TestGateway.start({ settings: JSON.stringify(settings), storeUrl: store.url, env }),
+      );
     }
     const windows = [{ name: 'day', kind: 'fixed', limit: 1_000_000, span: 86_400_000 }] as const;
     key = (await gateways[0]!.key({ plan: 'business', windows })).secret;
@@ -124,17 +152,22 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
   });
 
   const logged = (address: string) =>
-    gateways.flatMap(({ log }) => log).filter((line) => line.msg === 'request' && line.address === address);
+    gateways
+      .flatMap(({ log }) => log)
+      .filter((line) => line.msg === 'request' && line.address === address);
 
   test('know the address of the client, which cannot choose it', async () => {
     const forged = { 'X-Forwarded-For': '198.51.100.7', Forwarded: 'for=198.51.100.7' };
-    expect((await ask(`${proxy.url}/pets`, { from: '127.0.0.21', headers: forged })).status).toBe(200);
+    expect((await ask(`${proxy.url}/pets`, { from: '127.0.0.21', headers: forged })).status).toBe(
+      200,
+    );
     await until('it is logged', () => logged('127.0.0.21').length === 1);
     expect(logged('198.51.100.7')).toEqual([]);
   });
 
   test('limit each address, with the headers that they send without it', async () => {
-    const guess = (url: string, from: string) => ask(url, { from, headers: { 'X-API-Key': 'guessed' } });
+    const guess = (url: string, from: string) =>
+      ask(url, { from, headers: { 'X-API-Key': 'guessed' } });
     const limited = async (url: string, from: string) => {
       let last = await guess(url, from);
       await until('the address is limited', async () => {
@@ -153,7 +186,8 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
   });
 
   test('get headers of nearly 16 KiB', async () => {
-    const large = (bytes: number) => ask(`${proxy.url}/pets`, { headers: { 'X-Large': 'x'.repeat(bytes) } });
+    const large = (bytes: number) =>
+      ask(`${proxy.url}/pets`, { headers: { 'X-Large': 'x'.repeat(bytes) } });
     expect((await large(15_000)).status).toBe(200);
   });
 
@@ -185,7 +219,9 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
       'Sec-WebSocket-Key': Buffer.from('x'.repeat(16)).toString('base64'),
     };
     const upgrading = open(`${proxy.url}/live/feed`, { headers }).end();
-    upgrading.on('response', ({ statusCode }) => upgrading.destroy(new Error(`not upgraded: ${statusCode}`)));
+    upgrading.on('response', ({ statusCode }) =>
+      upgrading.destroy(new Error(`not upgraded: ${statusCode}`)),
+    );
     const [response, socket] = await once(upgrading, 'upgrade');
     expect(response.statusCode).toBe(101);
     socket.write('ping');
@@ -203,7 +239,10 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (sent < REQUESTS || !restarted) {
         sent++;
-        const outcome = await ask(`${proxy.url}/pets`, { agent, method: caller % 2 ? 'POST' : 'GET' }).then(
+        const outcome = await ask(`${proxy.url}/pets`, {
+          agent,
+          method: caller % 2 ? 'POST' : 'GET',
+        }).then(
           ({ status }) => status,
           (error: NodeJS.ErrnoException) => error.code ?? error.message,
         );
@@ -258,7 +297,9 @@ describe.each(CHECKING)('behind %s', (name) => {
     proxy = await startShipped(name);
     const { url } = proxy;
     // Two failed checks end a gateway's requests.
-    await until('enough checks have ended', () => HOSTS.every((host) => (checks.get(host) ?? 0) > 2));
+    await until('enough checks have ended', () =>
+      HOSTS.every((host) => (checks.get(host) ?? 0) > 2),
+    );
     const answers = await Promise.all(Array.from({ length: 25 }, () => ask(`${url}/pets`)));
     expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
   });

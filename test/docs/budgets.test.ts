@@ -45,6 +45,8 @@ describe('budgets', () => {
   });
 
   test('CHANGELOG.md has at most 40 lines', () => {
-    expect(read('CHANGELOG.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES_OF_CHANGELOG);
+    expect(read('CHANGELOG.md').trimEnd().split('\n').length).toBeLessThanOrEqual(
+      MOST_LINES_OF_CHANGELOG,
+    );
   });
 });

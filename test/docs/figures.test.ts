@@ -46,7 +46,12 @@ describe('figures of pages', () => {
     ['README.md', '1999-01-02, Other', /^\d{4}-\d\d-\d\d: [^,]+/m, '1999-01-02: Other'],
     ['README.md', ', 777 lost.', /(?<=rolling restarts.*, )\d+(?= lost)/, '777'],
     ['docs/performance.md', 'costs 800.0 µs of CPU', GET, '800.0'],
-    ['docs/performance.md', 'costs 69 µs', /\d+ µs of CPU in place of \d+/, '77 µs of CPU in place of 8'],
+    [
+      'docs/performance.md',
+      'costs 69 µs',
+      /\d+ µs of CPU in place of \d+/,
+      '77 µs of CPU in place of 8',
+    ],
     ['docs/performance.md', 'to 7777 ms', /(?<=\(`uniqueItems`\) .*\| )\d+(?= ms \|$)/m, '7777'],
     ['docs/scaling.md', '| 0.5 µs | 2,000,000 per second |', /(?<=200 at a time \| )[\d.]+/, '0.5'],
     ['docs/scaling.md', '7.8 GB', /\d+(?= bytes on disk)/, '777'],

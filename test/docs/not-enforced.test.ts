@@ -24,11 +24,20 @@ const patternOf = (note: string) =>
   );
 
 const get = { operationId: 'a', responses: done };
-const parameter = (more: object) => ({ get: { ...get, parameters: [{ name: 'p', in: 'query', ...more }] } });
-const body = (content: object, more: object = {}) => ({ post: { ...get, requestBody: { content }, ...more } });
+const parameter = (more: object) => ({
+  get: { ...get, parameters: [{ name: 'p', in: 'query', ...more }] },
+});
+const body = (content: object, more: object = {}) => ({
+  post: { ...get, requestBody: { content }, ...more },
+});
 const json = (schema: object) => body({ 'application/json': { schema } });
 const form = (encoding: object) =>
-  body({ 'multipart/form-data': { schema: { type: 'object', properties: { a: { type: 'string' } } }, encoding } });
+  body({
+    'multipart/form-data': {
+      schema: { type: 'object', properties: { a: { type: 'string' } } },
+      encoding,
+    },
+  });
 const scheme = (one: object, scopes: string[] = []) => ({
   paths: { '/': { get: { ...get, security: [{ s: scopes }] } } },
   components: { securitySchemes: { s: one } },
@@ -39,18 +48,30 @@ const nested = (levels: number): object =>
 
 const DOCUMENTS: Readonly<Record<string, readonly object[]>> = {
   'scopes in `security`': [scheme({ type: 'http', scheme: 'bearer' }, ['a'])],
-  'keys in query or cookie': ['query', 'cookie'].map((where) => scheme({ type: 'apiKey', in: where, name: 'k' })),
+  'keys in query or cookie': ['query', 'cookie'].map((where) =>
+    scheme({ type: 'apiKey', in: where, name: 'k' }),
+  ),
   'OAuth, OpenID Connect': [scheme({ type: 'oauth2' }), scheme({ type: 'openIdConnect' })],
-  '`basic` and other schemes of HTTP': ['basic', 'digest'].map((one) => scheme({ type: 'http', scheme: one })),
+  '`basic` and other schemes of HTTP': ['basic', 'digest'].map((one) =>
+    scheme({ type: 'http', scheme: one }),
+  ),
   '`mutualTLS`': [scheme({ type: 'mutualTLS' })],
   'headers of HTTP as keys': [scheme({ type: 'apiKey', in: 'header', name: 'Host' })],
   'misspelt extensions': [at({ get: { ...get, 'x-rate-limit': '5/minute' } })],
   'misplaced extensions': [at({ get, 'x-report-only': true })],
-  '`servers` of paths, operations': [at({ get, servers: [] }), at({ get: { ...get, servers: [] } })],
-  '`callbacks`, `webhooks`': [at({ get: { ...get, callbacks: {} } }), { ...at({ get }, '3.1.0'), webhooks: {} }],
-  'parameters `Accept`, `Content-Type`, `Authorization`': ['Accept', 'Content-Type', 'Authorization'].map((name) =>
-    at(parameter({ name, in: 'header', schema: {} })),
-  ),
+  '`servers` of paths, operations': [
+    at({ get, servers: [] }),
+    at({ get: { ...get, servers: [] } }),
+  ],
+  '`callbacks`, `webhooks`': [
+    at({ get: { ...get, callbacks: {} } }),
+    { ...at({ get }, '3.1.0'), webhooks: {} },
+  ],
+  'parameters `Accept`, `Content-Type`, `Authorization`': [
+    'Accept',
+    'Content-Type',
+    'Authorization',
+  ].map((name) => at(parameter({ name, in: 'header', schema: {} }))),
   'bodies of HEAD and TRACE': ['head', 'trace'].map((method) =>
     at({ [method]: { ...get, requestBody: { content: { 'text/plain': {} } } } }),
   ),
@@ -58,30 +79,47 @@ const DOCUMENTS: Readonly<Record<string, readonly object[]>> = {
   '`deepObject` below five levels': [at(parameter({ style: 'deepObject', schema: nested(6) }))],
   'media types without a schema': [at(body({ 'image/png': {} }))],
   'bodies of `x-storegate-unchecked-body`': [
-    at(body({ 'image/png': { schema: { type: 'object' } } }, { 'x-storegate-unchecked-body': true })),
+    at(
+      body({ 'image/png': { schema: { type: 'object' } } }, { 'x-storegate-unchecked-body': true }),
+    ),
   ],
   'styles in multipart': [at(form({ a: { style: 'form' } })), at(form({ a: { explode: true } }))],
   '`encoding` of other names': [at(form({ b: {} }))],
   'unknown formats': [at(json({ type: 'string', format: 'odd' }))],
-  '`contentEncoding` and the like': ['contentEncoding', 'contentMediaType', 'contentSchema'].map((keyword) =>
-    at(json({ type: 'string', [keyword]: keyword === 'contentSchema' ? {} : 'text/plain' }), '3.1.0'),
+  '`contentEncoding` and the like': ['contentEncoding', 'contentMediaType', 'contentSchema'].map(
+    (keyword) =>
+      at(
+        json({ type: 'string', [keyword]: keyword === 'contentSchema' ? {} : 'text/plain' }),
+        '3.1.0',
+      ),
   ),
-  '`pattern` of bytes': [at(body({ 'image/png': { schema: { type: 'string', format: 'binary', pattern: 'a' } } }))],
-  '`pattern` without bound, `onUnsupported: omit`': ['^(a+)\\1$', '(a|b|ab){1,9999}x'].map((pattern) =>
-    at(json({ type: 'string', pattern })),
+  '`pattern` of bytes': [
+    at(body({ 'image/png': { schema: { type: 'string', format: 'binary', pattern: 'a' } } })),
+  ],
+  '`pattern` without bound, `onUnsupported: omit`': ['^(a+)\\1$', '(a|b|ab){1,9999}x'].map(
+    (pattern) => at(json({ type: 'string', pattern })),
   ),
   '`nullable` in 3.1': [at(json({ type: 'string', nullable: true }), '3.1.0')],
   '`discriminator` alone': [at(json({ discriminator: { propertyName: 'a' } }))],
   'fields beside `$ref` in 3.0': [
-    { ...at(json({ $ref: '#/components/schemas/A', minLength: 1 })), components: { schemas: { A: {} } } },
+    {
+      ...at(json({ $ref: '#/components/schemas/A', minLength: 1 })),
+      components: { schemas: { A: {} } },
+    },
   ],
   'other fields': [at({ get: { ...get, odd: 1 } }), { ...at({ get }), components: { odd: {} } }],
-  'headers of responses': [at({ get: { ...get, responses: { 200: { description: 'Done.', headers: {} } } } })],
+  'headers of responses': [
+    at({ get: { ...get, responses: { 200: { description: 'Done.', headers: {} } } } }),
+  ],
 };
 
 const notesOf = (document: object) => {
   const text = JSON.stringify({ ...head, ...document });
-  const { notes } = loadContract('contract.json', { text, responses: 'report', onUnsupported: 'omit' });
+  const { notes } = loadContract('contract.json', {
+    text,
+    responses: 'report',
+    onUnsupported: 'omit',
+  });
   return notes;
 };
 

@@ -24,7 +24,11 @@ const WITH_REDIS = ['docs/redis.md', 'docs/backup-upgrade.md'];
 async function check(file: string, redis?: RedisServer): Promise<void> {
   const page = readFileSync(join(root, file), 'utf8');
   const blocks = blocksOf(page).filter(({ notRun }) => notRun === null);
-  const { code, printed } = await runPage(page, folder(), redis === undefined ? {} : { 6379: redis.port });
+  const { code, printed } = await runPage(
+    page,
+    folder(),
+    redis === undefined ? {} : { 6379: redis.port },
+  );
   const last = `${file}:${blocks[printed.length - 1]?.line}\n${printed.at(-1)}`;
   expect({ code, last }).toEqual({ code: 0, last });
   const missing = blocks.map(({ line, output }, index) => {
@@ -35,7 +39,9 @@ async function check(file: string, redis?: RedisServer): Promise<void> {
 }
 
 describe('shell lines', () => {
-  test.each(PAGES)('%s: every shell block runs and prints what the page shows', (file) => check(file));
+  test.each(PAGES)('%s: every shell block runs and prints what the page shows', (file) =>
+    check(file),
+  );
 
   describe('with a Redis', () => {
     let redis: RedisServer;
@@ -44,15 +50,20 @@ describe('shell lines', () => {
     });
     afterAll(() => redis.stop());
 
-    test.each(WITH_REDIS)('%s: every shell block runs and prints what the page shows', async (file) => {
-      await redis.admin.flushall();
-      await check(file, redis);
-    });
+    test.each(WITH_REDIS)(
+      '%s: every shell block runs and prints what the page shows',
+      async (file) => {
+        await redis.admin.flushall();
+        await check(file, redis);
+      },
+    );
   });
 
   test('a block that is not run has a reason', () => {
     const unexplained = [...PAGES, ...WITH_REDIS].flatMap((file) =>
-      blocksOf(readFileSync(join(root, file), 'utf8')).filter(({ notRun }) => notRun !== null && notRun.length < 10),
+      blocksOf(readFileSync(join(root, file), 'utf8')).filter(
+        ({ notRun }) => notRun !== null && notRun.length < 10,
+      ),
     );
     expect(unexplained).toEqual([]);
   });
@@ -60,7 +71,8 @@ describe('shell lines', () => {
 
 describe('the runner of shell lines', () => {
   test('ends at the first command that fails, and shows what it printed', async () => {
-    const page = '```sh\necho one\n```\n\n```sh\nnpx storegate keys get nothing\n```\n\n```sh\necho three\n```\n';
+    const page =
+      '```sh\necho one\n```\n\n```sh\nnpx storegate keys get nothing\n```\n\n```sh\necho three\n```\n';
     const { code, printed } = await runPage(page, folder());
     expect(code).not.toBe(0);
     expect(printed).toEqual(['one\n', expect.stringContaining('nothing')]);
@@ -68,7 +80,10 @@ describe('the runner of shell lines', () => {
 
   test('compares output by shape', () => {
     expect(
-      missingLines('HTTP/1.1 200 OK\nX-RateLimit-Limit: 60\n…', 'HTTP/1.1 200 OK\nDate: x\nX-RateLimit-Limit: 59\n'),
+      missingLines(
+        'HTTP/1.1 200 OK\nX-RateLimit-Limit: 60\n…',
+        'HTTP/1.1 200 OK\nDate: x\nX-RateLimit-Limit: 59\n',
+      ),
     ).toEqual([]);
     expect(missingLines('one …\ntwo', 'one 7\n')).toEqual(['two']);
   });

@@ -5,19 +5,40 @@ import { Refusal } from '../../src/errors/refusals.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 
 const KEY = 'sg_live_4vT9zQ1mWx7LpA2sKd8RbN5cYh3JgF6e_0aB3xZ';
-const LIKE_KEYS = [KEY, KEY.slice(0, 24), KEY.slice(0, 16), KEY.toUpperCase(), KEY.toLowerCase(), makeSecret('test')];
+const LIKE_KEYS = [
+  KEY,
+  KEY.slice(0, 24),
+  KEY.slice(0, 16),
+  KEY.toUpperCase(),
+  KEY.toLowerCase(),
+  makeSecret('test'),
+];
 
 test.each(LIKE_KEYS)('masks %s in every member', (key) => {
   const refusal = new Refusal('invalid_request', {
     message: `The key ${key} is not valid.`,
     reason: `guessed ${key}`,
-    details: [{ in: 'body', pointer: `/${key}`, message: `${key} is not a valid name`, rule: 'type' }],
+    details: [
+      { in: 'body', pointer: `/${key}`, message: `${key} is not a valid name`, rule: 'type' },
+    ],
     headers: ['Link', `</keys/${key}>`],
   });
-  const details = [{ in: 'body', pointer: '/sg_…', message: 'sg_… is not a valid name', rule: 'type' }];
-  expect(JSON.parse(refusal.body)).toMatchObject({ message: 'The key sg_… is not valid.', details });
-  expect(JSON.parse(refusal.problem)).toMatchObject({ detail: 'The key sg_… is not valid.', details });
-  expect(refusal).toMatchObject({ message: 'The key sg_… is not valid.', reason: 'guessed sg_…', details });
+  const details = [
+    { in: 'body', pointer: '/sg_…', message: 'sg_… is not a valid name', rule: 'type' },
+  ];
+  expect(JSON.parse(refusal.body)).toMatchObject({
+    message: 'The key sg_… is not valid.',
+    details,
+  });
+  expect(JSON.parse(refusal.problem)).toMatchObject({
+    detail: 'The key sg_… is not valid.',
+    details,
+  });
+  expect(refusal).toMatchObject({
+    message: 'The key sg_… is not valid.',
+    reason: 'guessed sg_…',
+    details,
+  });
   expect(refusal.headers).toEqual(['Link', '</keys/sg_…>']);
 });
 
@@ -32,7 +53,8 @@ describe.each(ERROR_CODES.map(({ code }) => code))('%s', (code: Code) => {
   const { title, advice } = CATALOGUE[code];
 
   test('has a message of two sentences: what happened, and what to do', () => {
-    for (const sentence of [title, advice]) expect(sentence).toMatch(/^[A-Z][^.!?]*(?:\.\d[^.!?]*|\.json[^.!?]*)*\.$/);
+    for (const sentence of [title, advice])
+      expect(sentence).toMatch(/^[A-Z][^.!?]*(?:\.\d[^.!?]*|\.json[^.!?]*)*\.$/);
     expect(new Refusal(code).message).toBe(`${title} ${advice.replaceAll('`', '')}`);
   });
 
@@ -44,7 +66,13 @@ describe.each(ERROR_CODES.map(({ code }) => code))('%s', (code: Code) => {
 });
 
 test('a message that quotes the request is not recorded', () => {
-  const { message, recorded } = new Refusal('not_found', { message: 'No operation matches GET /mine.', echoes: true });
-  expect([message, recorded]).toEqual(['No operation matches GET /mine.', CATALOGUE.not_found.title]);
+  const { message, recorded } = new Refusal('not_found', {
+    message: 'No operation matches GET /mine.',
+    echoes: true,
+  });
+  expect([message, recorded]).toEqual([
+    'No operation matches GET /mine.',
+    CATALOGUE.not_found.title,
+  ]);
   expect(new Refusal('not_found').recorded).toBe(new Refusal('not_found').message);
 });

@@ -27,7 +27,10 @@ import {
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
-/** A stage between the store and the reply, as a developer might add it: it caches responses to GET by path. */
+/**
+ * A stage between the store and the reply, as a developer might add it: it caches responses to GET
+ * by path.
+ */
 function createCache(forward: Forward): Forward {
   const kept = new Map<string, StoreResponse>();
   return async function cache(exchange: Exchange, checked: Checked) {
@@ -52,8 +55,13 @@ afterEach(async () => {
 });
 
 test('a stage between store and reply is one file and one line', async () => {
-  store = await fakeStore((request, response) => response.end(`${request.url} ${store.seen.length}`));
-  const { http: door, ...config } = withStore(loadConfig({ env: {}, cwd: import.meta.dirname }), store.url);
+  store = await fakeStore((request, response) =>
+    response.end(`${request.url} ${store.seen.length}`),
+  );
+  const { http: door, ...config } = withStore(
+    loadConfig({ env: {}, cwd: import.meta.dirname }),
+    store.url,
+  );
   const observe = () => {};
   const guard = createGuard(door.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });

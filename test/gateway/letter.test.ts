@@ -6,13 +6,25 @@ import { type PathRules, parseTarget } from '../../src/gateway/wire/target.ts';
 import { cases, document } from './letter/document.ts';
 import type { Case } from './letter/subject.ts';
 
-const contract = loadContract('letter.json', { text: JSON.stringify(document), onUnsupported: 'omit' });
+const contract = loadContract('letter.json', {
+  text: JSON.stringify(document),
+  onUnsupported: 'omit',
+});
 
-function isTaken({ request: { method, target, headers = {}, body } }: Case, rules?: PathRules): boolean {
-  const sent = body === undefined ? null : { type: headers['Content-Type']!, bytes: Buffer.from(body) };
+function isTaken(
+  { request: { method, target, headers = {}, body } }: Case,
+  rules?: PathRules,
+): boolean {
+  const sent =
+    body === undefined ? null : { type: headers['Content-Type']!, bytes: Buffer.from(body) };
   try {
     const { path, query } = parseTarget(target, rules);
-    const request = { method, target: `${path}?${query}`, headers: Object.entries(headers).flat(), body: sent };
+    const request = {
+      method,
+      target: `${path}?${query}`,
+      headers: Object.entries(headers).flat(),
+      body: sent,
+    };
     return faultsOf(contract, request).length === 0;
   } catch (error) {
     if (error instanceof Refusal) return false;

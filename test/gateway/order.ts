@@ -6,8 +6,8 @@ import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 
 /**
- * Mistakes in the order of the stages. Type check only: `npm run check` fails if one of them compiles, because its
- * `@ts-expect-error` is then unused.
+ * Mistakes in the order of the stages. Type check only: `npm run check` fails if one of them
+ * compiles, because its `@ts-expect-error` is then unused.
  */
 export async function mistakes(
   { guard: door, authenticate, admit, contract, forward, inspect, relay, usage, tunnel }: Parts,

@@ -8,7 +8,12 @@ const SEED = 20_260_102;
 
 /** An independent judge: a draft 7 validator that reads own members only. */
 function judgeOf(schema: Record<string, unknown>): (value: unknown) => boolean {
-  const ajv = new Ajv({ strict: false, ownProperties: true, validateSchema: false, allowUnionTypes: true });
+  const ajv = new Ajv({
+    strict: false,
+    ownProperties: true,
+    validateSchema: false,
+    allowUnionTypes: true,
+  });
   const validate = ajv.compile(asJsonSchema(schema));
   return (value) => validate(value) === true;
 }
@@ -30,7 +35,9 @@ test('a body is accepted if and only if it is valid by the schema of its operati
   fc.assert(
     fc.property(cases, ([schema, values]) => {
       const content = { 'application/json': { schema } };
-      const contract = load({ '/things': { post: { requestBody: { required: true, content }, responses: done } } });
+      const contract = load({
+        '/things': { post: { requestBody: { required: true, content }, responses: done } },
+      });
       const match = contract.match('POST', '/things');
       const rule = match.operation!.body!.media('application/json')!;
       const isValid = judgeOf(schema);
@@ -38,7 +45,11 @@ test('a body is accepted if and only if it is valid by the schema of its operati
         const text = JSON.stringify(value);
         const accepted = rule.check(new TextEncoder().encode(text)).length === 0;
         tally[accepted ? 'accepted' : 'refused']++;
-        expect({ text, schema, accepted }).toEqual({ text, schema, accepted: isValid(JSON.parse(text)) });
+        expect({ text, schema, accepted }).toEqual({
+          text,
+          schema,
+          accepted: isValid(JSON.parse(text)),
+        });
       }
     }),
     { seed: SEED, numRuns: 150 },
@@ -48,7 +59,9 @@ test('a body is accepted if and only if it is valid by the schema of its operati
 
 test('a query parameter is accepted if and only if its text can be read as a valid value', () => {
   const tally: Tally = { accepted: 0, refused: 0 };
-  const scalar = schema.filter(({ type }) => typeof type === 'string' && type !== 'array' && type !== 'object');
+  const scalar = schema.filter(
+    ({ type }) => typeof type === 'string' && type !== 'array' && type !== 'object',
+  );
   const texts = fc.array(
     fc.constantFrom(
       '0',
@@ -75,14 +88,21 @@ test('a query parameter is accepted if and only if its text can be read as a val
   fc.assert(
     fc.property(scalar, texts, (schema, texts) => {
       const parameters = [{ name: 'q', in: 'query', required: true, schema }];
-      const { operation } = load({ '/things': { get: { parameters, responses: done } } }).match('GET', '/things');
+      const { operation } = load({ '/things': { get: { parameters, responses: done } } }).match(
+        'GET',
+        '/things',
+      );
       const isValid = judgeOf(schema);
       for (const text of texts) {
         const faults = operation!.checkParameters([], `q=${encodeURIComponent(text)}`, []);
         const value = readAs(schema.type as string, text);
         const accepted = faults.length === 0;
         tally[accepted ? 'accepted' : 'refused']++;
-        expect({ text, schema, accepted }).toEqual({ text, schema, accepted: value !== undefined && isValid(value) });
+        expect({ text, schema, accepted }).toEqual({
+          text,
+          schema,
+          accepted: value !== undefined && isValid(value),
+        });
       }
     }),
     { seed: SEED, numRuns: 150 },
@@ -90,7 +110,10 @@ test('a query parameter is accepted if and only if its text can be read as a val
   expectBoth(tally);
 });
 
-/** The value of a text by the strictest reading: integers in digits, numbers as in JSON; `undefined` if it has none. */
+/**
+ * The value of a text by the strictest reading: integers in digits, numbers as in JSON; `undefined`
+ * if it has none.
+ */
 function readAs(type: string, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;

@@ -15,7 +15,10 @@ beforeAll(async () => {
     socket.write(Buffer.from(isVictims ? good : hostile.bytes, 'latin1'));
     if (!isVictims && hostile.ends) socket.end();
   });
-  gateway = await TestGateway.start({ storeUrl: store.url, settings: 'upstream: {connections: 1}' });
+  gateway = await TestGateway.start({
+    storeUrl: store.url,
+    settings: 'upstream: {connections: 1}',
+  });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -27,12 +30,22 @@ test('whatever the backend sends to one client, the next gets the response to it
   const victim = new Victim(gateway.url, keys.victim);
   for (const { what, bytes, method = 'GET', ends = false } of ANSWERS) {
     hostile = { bytes, ends };
-    await attack(gateway.url, `${method} /pets/666 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.attacker}\r\n\r\n`);
-    expect([what, await victim.ask()]).toEqual([what, { status: 200, id: victim.pet, name: 'Rex' }]);
+    await attack(
+      gateway.url,
+      `${method} /pets/666 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.attacker}\r\n\r\n`,
+    );
+    expect([what, await victim.ask()]).toEqual([
+      what,
+      { status: 200, id: victim.pet, name: 'Rex' },
+    ]);
   }
   victim.close();
-  const ofVictim = store.requests.filter((request) => valuesOf(request, 'x-storegate-account').includes('victim'));
-  expect(ofVictim.map(({ line }) => line)).toEqual(ANSWERS.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`));
+  const ofVictim = store.requests.filter((request) =>
+    valuesOf(request, 'x-storegate-account').includes('victim'),
+  );
+  expect(ofVictim.map(({ line }) => line)).toEqual(
+    ANSWERS.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`),
+  );
   expect(store.requests.length).toBeGreaterThanOrEqual(2 * ANSWERS.length);
   expect(gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
 });

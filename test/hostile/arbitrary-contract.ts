@@ -16,7 +16,10 @@ const some = <T extends Json>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }) =
 
 const members = (schema: fc.Arbitrary<Json>) =>
   fc
-    .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), schema), { maxLength: 3, selector: ([name]) => name })
+    .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), schema), {
+      maxLength: 3,
+      selector: ([name]) => name,
+    })
     .map((entries) => Object.fromEntries(entries));
 
 const types = {
@@ -42,50 +45,59 @@ const types = {
 };
 
 /** Schema Objects of OpenAPI 3.0, of every type and a few levels. */
-export const schema: fc.Arbitrary<Json> = fc.letrec<{ schema: Json; leaf: Json; array: Json; object: Json; mix: Json }>(
-  (tie) => ({
-    leaf: fc.oneof(
-      ...Object.entries(types).map(([type, rest]) => rest.map((keywords): Json => ({ type, ...keywords }))),
-      fc.constant<Json>({}),
+export const schema: fc.Arbitrary<Json> = fc.letrec<{
+  schema: Json;
+  leaf: Json;
+  array: Json;
+  object: Json;
+  mix: Json;
+}>((tie) => ({
+  leaf: fc.oneof(
+    ...Object.entries(types).map(([type, rest]) =>
+      rest.map((keywords): Json => ({ type, ...keywords })),
     ),
-    array: some({ minItems: length, maxItems: length, uniqueItems: fc.boolean() }).chain((rest) =>
-      tie('schema').map((items): Json => ({ type: 'array', items, ...rest })),
+    fc.constant<Json>({}),
+  ),
+  array: some({ minItems: length, maxItems: length, uniqueItems: fc.boolean() }).chain((rest) =>
+    tie('schema').map((items): Json => ({ type: 'array', items, ...rest })),
+  ),
+  object: fc
+    .record({
+      properties: members(tie('schema')),
+      required: fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 2 }),
+      rest: some({
+        minProperties: length,
+        maxProperties: length,
+        additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
+      }),
+      demands: fc.boolean(),
+    })
+    .map(
+      ({ properties, required, rest, demands }): Json => ({
+        type: 'object',
+        properties,
+        ...(demands ? { required } : {}),
+        ...rest,
+      }),
     ),
-    object: fc
-      .record({
-        properties: members(tie('schema')),
-        required: fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 2 }),
-        rest: some({
-          minProperties: length,
-          maxProperties: length,
-          additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
-        }),
-        demands: fc.boolean(),
-      })
-      .map(
-        ({ properties, required, rest, demands }): Json => ({
-          type: 'object',
-          properties,
-          ...(demands ? { required } : {}),
-          ...rest,
-        }),
-      ),
-    mix: fc
-      .tuple(fc.constantFrom('allOf', 'anyOf', 'oneOf'), fc.array(tie('schema'), { minLength: 1, maxLength: 3 }))
-      .map(([keyword, schemas]): Json => ({ [keyword]: schemas })),
-    schema: fc.oneof(
-      { depthSize: 'xsmall', maxDepth: 3 },
-      tie('leaf'),
-      tie('object'),
-      tie('array'),
-      tie('mix'),
-      tie('schema').map((inner): Json => ({ not: inner })),
-      fc
-        .tuple(tie('leaf'), fc.boolean())
-        .map(([inner, nullable]): Json => ('type' in inner ? { ...inner, nullable } : inner)),
-    ),
-  }),
-).schema;
+  mix: fc
+    .tuple(
+      fc.constantFrom('allOf', 'anyOf', 'oneOf'),
+      fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
+    )
+    .map(([keyword, schemas]): Json => ({ [keyword]: schemas })),
+  schema: fc.oneof(
+    { depthSize: 'xsmall', maxDepth: 3 },
+    tie('leaf'),
+    tie('object'),
+    tie('array'),
+    tie('mix'),
+    tie('schema').map((inner): Json => ({ not: inner })),
+    fc
+      .tuple(tie('leaf'), fc.boolean())
+      .map(([inner, nullable]): Json => ('type' in inner ? { ...inner, nullable } : inner)),
+  ),
+})).schema;
 
 const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -108,7 +120,8 @@ function fitting(schema: Json): fc.Arbitrary<unknown> {
     const schemas = schema[keyword] as Json[] | undefined;
     if (schemas) return fc.oneof(...schemas.map(valueFor));
   }
-  if (schema.nullable === true) return fc.oneof(fc.constant(null), fitting({ ...schema, nullable: false }));
+  if (schema.nullable === true)
+    return fc.oneof(fc.constant(null), fitting({ ...schema, nullable: false }));
   if (Array.isArray(schema.enum)) return fc.oneof(fc.constantFrom(...schema.enum), text);
   switch (schema.type) {
     case 'string':
@@ -139,7 +152,11 @@ function fittingObject({ properties, required = [] }: Json): fc.Arbitrary<unknow
   const more = fc.option(fc.tuple(fc.constantFrom(...SENT), anything), { freq: 1 });
   return fc
     .tuple(...named, ...others, more)
-    .map((entries) => Object.fromEntries((entries as ([string, unknown] | null)[]).filter((entry) => entry !== null)));
+    .map((entries) =>
+      Object.fromEntries(
+        (entries as ([string, unknown] | null)[]).filter((entry) => entry !== null),
+      ),
+    );
 }
 
 /** The same schema in draft 7: `nullable` and exclusive limits differ. */
@@ -149,13 +166,17 @@ export function asJsonSchema(schema: Json): Json {
   if (exclusiveMinimum === true && 'minimum' in plain) plain.exclusiveMinimum = plain.minimum;
   if (exclusiveMaximum === true && 'maximum' in plain) plain.exclusiveMaximum = plain.maximum;
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    if (Array.isArray(plain[keyword])) plain[keyword] = (plain[keyword] as Json[]).map(asJsonSchema);
+    if (Array.isArray(plain[keyword]))
+      plain[keyword] = (plain[keyword] as Json[]).map(asJsonSchema);
   }
   for (const keyword of ['not', 'items', 'additionalProperties']) {
     if (typeof plain[keyword] === 'object') plain[keyword] = asJsonSchema(plain[keyword] as Json);
   }
   if (plain.properties) {
-    const entries = Object.entries(plain.properties as Json).map(([name, one]) => [name, asJsonSchema(one as Json)]);
+    const entries = Object.entries(plain.properties as Json).map(([name, one]) => [
+      name,
+      asJsonSchema(one as Json),
+    ]);
     plain.properties = Object.fromEntries(entries);
   }
   if (nullable === true) plain.type = [plain.type, 'null'];

@@ -45,7 +45,9 @@ const head = (path: string, type: string, ...more: string[]) =>
 const declared = (path: string, type: string, body: string) =>
   `${head(path, type, `Content-Length: ${body.length}`)}${body}`;
 const chunked = (path: string, type: string, body: string) => {
-  const chunks = (body.match(/.{1,50}/gs) ?? []).map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  const chunks = (body.match(/.{1,50}/gs) ?? []).map(
+    (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
+  );
   return `${head(path, type, 'Transfer-Encoding: chunked')}${chunks.join('')}0\r\n\r\n`;
 };
 
@@ -68,9 +70,14 @@ describe.each([
     ['declared', declared],
     ['in chunks', chunked],
   ])(`%s, ${most} bytes and not one more`, async (_how, request) => {
-    expect(await stand.passed(request(path, type, bodyOf(type, most)))).toMatchObject({ body: bodyOf(type, most) });
+    expect(await stand.passed(request(path, type, bodyOf(type, most)))).toMatchObject({
+      body: bodyOf(type, most),
+    });
     const before = stand.store.requests.length;
-    const refused = await stand.refusesAndCloses(request(path, type, bodyOf(type, most + 1)), [413]);
+    const refused = await stand.refusesAndCloses(
+      request(path, type, bodyOf(type, most + 1)),
+      [413],
+    );
     expect(JSON.parse(refused.body)).toEqual({
       code: 'payload_too_large',
       message: `The request body exceeds ${most} bytes. Send a smaller body.`,
@@ -83,7 +90,9 @@ describe.each([
 test('a declared length beyond the limit is refused before the body, and without 100 Continue', async () => {
   for (const expectation of [[], ['Expect: 100-continue']]) {
     const wire = await stand.connect();
-    const answer = await wire.send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation)).answer();
+    const answer = await wire
+      .send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation))
+      .answer();
     expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
     isAnError(answer);
     expect(await wire.ended()).toBe('');
@@ -92,6 +101,8 @@ test('a declared length beyond the limit is refused before the body, and without
 
 test('a chunked body beyond the limit is refused while it comes', async () => {
   const wire = await stand.connect();
-  wire.send(`${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`);
+  wire.send(
+    `${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`,
+  );
   expect(await wire.answer()).toMatchObject({ status: 413, code: 'payload_too_large' });
 });

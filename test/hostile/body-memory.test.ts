@@ -45,11 +45,18 @@ afterEach(async () => {
 
 function head(path: string, secret: string | null, length: number): string {
   const key = secret === null ? [] : [`X-API-Key: ${secret}`];
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: api.example', ...key, 'Content-Type: application/json'];
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: api.example',
+    ...key,
+    'Content-Type: application/json',
+  ];
   return `${[...lines, `Content-Length: ${length}`].join('\r\n')}\r\n\r\n`;
 }
 
-/** Bodies that are never whole, and come again as soon as they are refused, smaller until they fit. */
+/**
+ * Bodies that are never whole, and come again as soon as they are refused, smaller until they fit.
+ */
 class Attack {
   readonly #slots: Promise<void>[] = [];
   readonly #wires = new Set<Wire>();
@@ -111,7 +118,8 @@ async function statusesOf(count: number, path: string, secret: string | null): P
   return statuses;
 }
 
-const keyOf = async (account: string, plan: string) => (await stand.gateway.key({ account, plan })).secret;
+const keyOf = async (account: string, plan: string) =>
+  (await stand.gateway.key({ account, plan })).secret;
 const ALL_GOOD = new Array(30).fill(200);
 
 describe('while slow bodies use up the memory for bodies', () => {
@@ -134,13 +142,15 @@ describe('while slow bodies use up the memory for bodies', () => {
   });
 
   test('of five addresses without a key, bodies of another address are all accepted', async () => {
-    for (let i = 2; i < 7; i++) for (let body = 0; body < 10; body++) attack.add('/visits', null, `127.0.0.${i}`);
+    for (let i = 2; i < 7; i++)
+      for (let body = 0; body < 10; body++) attack.add('/visits', null, `127.0.0.${i}`);
     await isFull(0.9);
     expect(await statusesOf(30, '/visits', null)).toEqual(ALL_GOOD);
   });
 
   test('of two hundred accounts in small pieces, bodies of a plan of more weight are all accepted', async () => {
-    for (let i = 0; i < 200; i++) attack.add('/pets', await keyOf(`mallory-${i}`, 'free'), '127.0.0.1', 6 * KIB);
+    for (let i = 0; i < 200; i++)
+      attack.add('/pets', await keyOf(`mallory-${i}`, 'free'), '127.0.0.1', 6 * KIB);
     await isFull(0.9);
     expect(await statusesOf(30, '/pets', await keyOf('good', 'business'))).toEqual(ALL_GOOD);
   });
@@ -148,16 +158,22 @@ describe('while slow bodies use up the memory for bodies', () => {
 
 test('while whole bodies of a plan wait for their responses, bodies of another plan are accepted', async () => {
   stand.store.respond = (socket, { headers }) => {
-    if (headers.some(([name, value]) => name === 'X-Storegate-Account' && value === 'good')) socket.write(EMPTY_LIST);
+    if (headers.some(([name, value]) => name === 'X-Storegate-Account' && value === 'good'))
+      socket.write(EMPTY_LIST);
   };
   const refused: number[] = [];
   for (let i = 0; i < 5; i++) {
     const secret = await keyOf(`mallory-${i}`, 'free');
     for (let body = 0; body < 10; body++) {
-      attack.once(head('/pets', secret, LARGE.length) + LARGE, ({ status }) => refused.push(status));
+      attack.once(head('/pets', secret, LARGE.length) + LARGE, ({ status }) =>
+        refused.push(status),
+      );
     }
   }
-  await until('all are at the backend, or refused', () => stand.store.requests.length + refused.length === 50);
+  await until(
+    'all are at the backend, or refused',
+    () => stand.store.requests.length + refused.length === 50,
+  );
   expect(new Set(refused)).toEqual(new Set([503]));
   expect(stand.store.requests.length).toBeGreaterThan(3);
   expect(await statusesOf(30, '/pets', await keyOf('good', 'business'))).toEqual(ALL_GOOD);

@@ -9,8 +9,17 @@ beforeAll(async () => {
 afterAll(() => stand.stop());
 
 /** `body` has one character per byte. */
-const post = (path: string, body: string, type = 'application/json', more: readonly string[] = []) =>
-  stand.request(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`, ...more], body);
+const post = (
+  path: string,
+  body: string,
+  type = 'application/json',
+  more: readonly string[] = [],
+) =>
+  stand.request(
+    `POST ${path}`,
+    [`Content-Type: ${type}`, `Content-Length: ${body.length}`, ...more],
+    body,
+  );
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
 describe('a body that two readers could read differently is refused with the place', () => {
@@ -32,14 +41,20 @@ describe('a body that two readers could read differently is refused with the pla
     ['a value behind the end', '{"name":"a","categoryId":1}{}'],
     ['NUL behind the end', '{"name":"a","categoryId":1}\0'],
     ['a raw control character', '{"name":"a\nb","categoryId":1}'],
-    ['nesting without end', `{"name":"a","categoryId":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+    [
+      'nesting without end',
+      `{"name":"a","categoryId":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+    ],
     ['an int64 one too large', '{"name":"a","categoryId":9223372036854775808}'],
     ['an int64 one too small', '{"name":"a","categoryId":-9223372036854775809}'],
     ['a number of a million digits', `{"name":"a","categoryId":${'9'.repeat(500_000)}}`],
     ['an exponent beyond all numbers', '{"name":"a","categoryId":1e400}'],
     ['a fraction', '{"name":"a","categoryId":1.5}'],
     ['__proto__ in place of what is required', '{"__proto__":{"name":"a","categoryId":1}}'],
-    ['constructor in place of what is required', '{"constructor":{"prototype":{"name":"a","categoryId":1}}}'],
+    [
+      'constructor in place of what is required',
+      '{"constructor":{"prototype":{"name":"a","categoryId":1}}}',
+    ],
     ['nothing of what is required', '{}'],
     ['an array', '[{"name":"a","categoryId":1}]'],
     ['null', 'null'],
@@ -51,15 +66,23 @@ describe('a body that two readers could read differently is refused with the pla
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
     const { details } = JSON.parse(answer.body) as { details: Fault[] };
-    expect(details[0]).toMatchObject({ in: 'body', pointer: expect.any(String), message: expect.any(String) });
+    expect(details[0]).toMatchObject({
+      in: 'body',
+      pointer: expect.any(String),
+      message: expect.any(String),
+    });
     expect(Object.keys(RULES)).toContain(details[0]!.rule);
     await stand.standsUnharmed(before);
   });
 
   test('30 February, which is not a valid date', async () => {
     const order = (date: string) => `{"petId":1,"quantity":1,"shipDate":"${date}"}`;
-    expect(await stand.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({ status: 400 });
-    expect(await stand.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({ status: 200 });
+    expect(await stand.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({
+      status: 400,
+    });
+    expect(await stand.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({
+      status: 200,
+    });
   });
 });
 
@@ -76,17 +99,26 @@ describe('a body of another media type is 415', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
   ])('%j', async (type) => {
-    expect(await stand.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({ status: 415 });
+    expect(await stand.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({
+      status: 415,
+    });
   });
 
-  test.each([['gzip'], ['identity, gzip'], ['br'], ['x'], ['identity', 'gzip']])('encoded: %s', async (...codings) => {
-    const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
-    const answer = await stand.ask(post('/pets', '{"name":"a","categoryId":1}', undefined, headers));
-    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
-  });
+  test.each([['gzip'], ['identity, gzip'], ['br'], ['x'], ['identity', 'gzip']])(
+    'encoded: %s',
+    async (...codings) => {
+      const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
+      const answer = await stand.ask(
+        post('/pets', '{"name":"a","categoryId":1}', undefined, headers),
+      );
+      expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+    },
+  );
 
   test('two Content-Types are refused', async () => {
-    const bytes = post('/pets', '{"name":"a","categoryId":1}', undefined, ['Content-Type: text/plain']);
+    const bytes = post('/pets', '{"name":"a","categoryId":1}', undefined, [
+      'Content-Type: text/plain',
+    ]);
     await stand.refusesAndCloses(bytes, [400]);
   });
 });
@@ -96,7 +128,10 @@ describe('the checked bytes are forwarded unchanged', () => {
     ['with blanks and escapes', '\n{ "name" : "R\\u0065x\\/" ,\t"categoryId":1 } \r\n'],
     ['with every digit', '{"name":"a","categoryId":9223372036854775807}'],
     ['with other alphabets', latin1('{"name":"Ωλίβερ 🐈","categoryId":-9223372036854775808}')],
-    ['with __proto__, which is a name like any other', '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}'],
+    [
+      'with __proto__, which is a name like any other',
+      '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}',
+    ],
   ])('%s', async (what, body) => {
     const before = stand.store.requests.length;
     const answer = await stand.ask(post('/pets', body));
@@ -105,7 +140,8 @@ describe('the checked bytes are forwarded unchanged', () => {
       expect([200, 400]).toContain(answer.status);
       expect(({} as Record<string, unknown>).status).toBeUndefined();
     } else expect(answer.status).toBe(200);
-    if (answer.status === 200) expect(stand.store.requests.slice(before).map(({ body }) => body)).toEqual([body]);
+    if (answer.status === 200)
+      expect(stand.store.requests.slice(before).map(({ body }) => body)).toEqual([body]);
   });
 });
 
@@ -123,12 +159,21 @@ test('an error is in the form of RFC 9457 for a client that asks for it', async 
     code: 'invalid_request',
     message: 'The request does not match the contract. Fix the entries of details (2 faults).',
     details: [
-      { in: 'query', pointer: '/odd', message: 'is not a parameter of this operation', rule: 'unknown' },
+      {
+        in: 'query',
+        pointer: '/odd',
+        message: 'is not a parameter of this operation',
+        rule: 'unknown',
+      },
       { in: 'body', pointer: '/name', message: 'must be a string', rule: 'type', limit: 'string' },
     ],
   });
   const lost = await stand.ask(stand.request('GET /nowhere', accept));
-  expect(JSON.parse(lost.body)).toMatchObject({ type: '/docs/#errors-not_found', code: 'not_found', status: 404 });
+  expect(JSON.parse(lost.body)).toMatchObject({
+    type: '/docs/#errors-not_found',
+    code: 'not_found',
+    status: 404,
+  });
   expect(lost.headers.link).toBe('</docs/#errors-not_found>; rel="help"');
   const page = (await stand.gateway.client.get('/docs/')).text;
   expect(page).toContain('id="errors-invalid_request"');
@@ -136,10 +181,14 @@ test('an error is in the form of RFC 9457 for a client that asks for it', async 
 
 test('a refusal contains no values of the request, and neither does the log', async () => {
   const secret = 'very-private-value';
-  const answer = await stand.ask(post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`));
+  const answer = await stand.ask(
+    post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`),
+  );
   expect(answer.status).toBe(400);
   expect(
-    JSON.stringify(JSON.parse(answer.body).details.map(({ message }: { message: string }) => message)),
+    JSON.stringify(
+      JSON.parse(answer.body).details.map(({ message }: { message: string }) => message),
+    ),
   ).not.toContain(secret);
   expect(JSON.stringify(stand.gateway.log)).not.toContain(secret);
   expect((await stand.gateway.admin.get('/metrics')).text).not.toContain(secret);

@@ -23,7 +23,8 @@ describe('a million unknown clients', () => {
     }
     expect(most).toBeLessThanOrEqual(2_000);
     const late = timed(50_000, (i) => cache.set(`late ${i}`, i));
-    // Not a deadline: an insertion that walks all entries would be a thousand times slower, not a hundred.
+    // Not a deadline: an insertion that walks all entries would be a thousand times slower, not a
+    // hundred.
     expect(late).toBeLessThan(100 * early + 100_000);
   });
 
@@ -33,7 +34,8 @@ describe('a million unknown clients', () => {
     for (let i = 0; i < 130_000; i++) await window.take(address(i));
     expect(window.size).toBeLessThanOrEqual(100_000 + 1_024);
     let exhausted = 0;
-    for (let i = 0; i < 100; i++) if ((await window.take(address(200_000 + i))).exhausted) exhausted++;
+    for (let i = 0; i < 100; i++)
+      if ((await window.take(address(200_000 + i))).exhausted) exhausted++;
     expect(exhausted).toBe(100);
   });
 });
@@ -54,14 +56,21 @@ test('a body of tiny chunks is held once, in whatever buffers they came', () => 
 
 describe('requests of all kinds', () => {
   test('add no series to the metrics: labels come from fixed sets', async () => {
-    const stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 100000, window: 1m}}' });
+    const stand = await Stand.start({
+      settings: 'http: {authFailureLimit: {failures: 100000, window: 1m}}',
+    });
     const series = async () =>
-      (await stand.gateway.admin.get('/metrics')).text.split('\n').filter((line) => line.startsWith('storegate_'))
-        .length;
+      (await stand.gateway.admin.get('/metrics')).text
+        .split('\n')
+        .filter((line) => line.startsWith('storegate_')).length;
     const wire = await stand.connect();
     const round = async (i: number) => {
       const methods = ['GET', 'PROPFIND', 'M-SEARCH', 'DELETE'];
-      for (const line of [`${methods[i % 4]} /no/such/${i}`, `GET /pets/${i}`, `GET /pets?x${i}=1`]) {
+      for (const line of [
+        `${methods[i % 4]} /no/such/${i}`,
+        `GET /pets/${i}`,
+        `GET /pets?x${i}=1`,
+      ]) {
         await wire.send(stand.request(line)).answer();
       }
       const stranger = `GET /pets/${i} HTTP/1.1\r\nHost: h${i}\r\nX-API-Key: ${makeSecret('test')}\r\n\r\n`;

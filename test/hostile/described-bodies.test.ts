@@ -15,7 +15,9 @@ const paths = {
   '/nested': {
     post: {
       operationId: 'nest',
-      requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Node' } } } },
+      requestBody: {
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Node' } } },
+      },
       responses: done,
     },
   },
@@ -44,8 +46,11 @@ afterAll(async () => {
 });
 
 const BODY = '{"q":"x"}';
-const ask = (line: string, body: string, more: readonly string[] = [`Content-Length: ${body.length}`]) =>
-  stand.request(line, ['Content-Type: application/json', ...more], body);
+const ask = (
+  line: string,
+  body: string,
+  more: readonly string[] = [`Content-Length: ${body.length}`],
+) => stand.request(line, ['Content-Type: application/json', ...more], body);
 
 describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
   test('is forwarded unchanged, framed by its length', async () => {
@@ -54,24 +59,33 @@ describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
     expect(headers.filter(([name]) => /^(content-length|transfer-encoding)$/i.test(name))).toEqual([
       ['Content-Length', `${BODY.length}`],
     ]);
-    const chunked = ask(`${method} /found`, `9\r\n${BODY}\r\n0\r\n\r\n`, ['Transfer-Encoding: chunked']);
+    const chunked = ask(`${method} /found`, `9\r\n${BODY}\r\n0\r\n\r\n`, [
+      'Transfer-Encoding: chunked',
+    ]);
     expect((await stand.passed(chunked)).body).toBe(BODY);
     expect(stand.store.complaints).toEqual([]);
   });
 
   test('is checked', async () => {
     expect(await stand.ask(ask(`${method} /found`, '{}'))).toMatchObject({ status: 400 });
-    expect(await stand.ask(stand.request(`${method} /found`))).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(await stand.ask(stand.request(`${method} /found`))).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+    });
   });
 });
 
 test('an undocumented body of GET is refused', async () => {
-  expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({ status: 400, code: 'invalid_request' });
+  expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({
+    status: 400,
+    code: 'invalid_request',
+  });
 });
 
 test('alternatives that lead to each other on sixty levels of wide objects are judged like all others', async () => {
   const wide = Array.from({ length: 300 }, (_, i) => `"k${i}":"v",`).join('');
-  const post = (leaf: string) => ask('POST /nested', `${`{${wide}"child":`.repeat(60)}${leaf}${'}'.repeat(60)}`);
+  const post = (leaf: string) =>
+    ask('POST /nested', `${`{${wide}"child":`.repeat(60)}${leaf}${'}'.repeat(60)}`);
   expect((await stand.passed(post('1'))).line).toBe('POST /nested HTTP/1.1');
   const { status, body } = await stand.ask(post('true'));
   expect(status).toBe(400);
@@ -80,7 +94,8 @@ test('alternatives that lead to each other on sixty levels of wide objects are j
 
 test('HEAD is served by GET, and has no body', async () => {
   const before = stand.store.requests.length;
-  stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
+  stand.store.respond = (socket) =>
+    void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
   expect(await stand.ask(stand.request('HEAD /found'))).toMatchObject({ status: 200 });
   expect(await stand.ask(ask('HEAD /found', BODY))).toMatchObject({ status: 400 });
   expect(stand.store.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([

@@ -50,11 +50,15 @@ describe('all requests of a key count on one counter', () => {
     const key = await limited();
     const before = stand.store.requests.length;
     const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
-    const wires = await Promise.all(Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)));
+    const wires = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)),
+    );
     const statuses = await Promise.all(
       wires.map(async (wire) => {
         wire.send(one.repeat(3));
-        const mine = [await wire.answer(), await wire.answer(), await wire.answer()].map(({ status }) => status);
+        const mine = [await wire.answer(), await wire.answer(), await wire.answer()].map(
+          ({ status }) => status,
+        );
         wire.close();
         return mine;
       }),
@@ -68,7 +72,8 @@ describe('all requests of a key count on one counter', () => {
 
 test('a ban needs requests after a refusal could be seen', async () => {
   const key = await limited();
-  const ask = async () => (await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`))).status;
+  const ask = async () =>
+    (await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`))).status;
   for (let i = 0; i < LIMIT; i++) expect(await ask()).toBe(200);
   for (let i = 0; i < 30; i++) expect(await ask()).toBe(429);
   stand.gateway.clock.pass(100);
@@ -82,7 +87,14 @@ test('a ban needs requests after a refusal could be seen', async () => {
 
 test('a client cannot have the key of another limited or banned', async () => {
   const key = await limited('http: {authFailureLimit: {failures: 5, window: 1m}}');
-  const near = [key.slice(0, -1), `${key}x`, key.toLowerCase(), `${key},`, `"${key}"`, makeSecret('test')];
+  const near = [
+    key.slice(0, -1),
+    `${key}x`,
+    key.toLowerCase(),
+    `${key},`,
+    `"${key}"`,
+    makeSecret('test'),
+  ];
   for (let round = 0; round < 10; round++) {
     for (const guess of near) {
       const { status } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${guess}`));
@@ -91,7 +103,10 @@ test('a client cannot have the key of another limited or banned', async () => {
     stand.gateway.clock.pass(100);
   }
   const { status, headers } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
-  expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({ status: 200, left: `${LIMIT - 1}` });
+  expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({
+    status: 200,
+    left: `${LIMIT - 1}`,
+  });
 });
 
 test('usage requests are limited too, in any form, and affect no other client', async () => {
@@ -108,7 +123,10 @@ test('usage requests are limited too, in any form, and affect no other client', 
   expect(statuses.slice(0, 120)).not.toContain(429);
   expect(statuses.slice(120)).toEqual(Array(10).fill(429));
   const answer = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
-  expect(answer).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` } });
+  expect(answer).toMatchObject({
+    status: 200,
+    headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` },
+  });
 });
 
 describe('a flood of pages, which need no key,', () => {
@@ -125,7 +143,11 @@ describe('a flood of pages, which need no key,', () => {
       pageAsked('POST /docs/'),
     ];
     const statuses = new Set<number>();
-    let last = { status: 0, headers: {} as Readonly<Record<string, string>>, code: undefined as string | undefined };
+    let last = {
+      status: 0,
+      headers: {} as Readonly<Record<string, string>>,
+      code: undefined as string | undefined,
+    };
     for (let asked = 0; last.status !== 429 && asked < 10_000; asked += 50) {
       wire.send(disguises.join('').repeat(10));
       for (let i = 0; i < 50; i++) {
@@ -137,9 +159,15 @@ describe('a flood of pages, which need no key,', () => {
     expect(last).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(last.headers['retry-after'])).toBeLessThanOrEqual(60);
-    expect(last.headers).toMatchObject({ 'x-ratelimit-limit': '6000', 'x-ratelimit-remaining': '0' });
+    expect(last.headers).toMatchObject({
+      'x-ratelimit-limit': '6000',
+      'x-ratelimit-remaining': '0',
+    });
     wire.send(pageAsked('GET /pets', `X-API-Key: ${key}`));
-    expect(await wire.answer()).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` } });
+    expect(await wire.answer()).toMatchObject({
+      status: 200,
+      headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` },
+    });
     wire.send(pageAsked('GET /pets'));
     expect(await wire.answer()).toMatchObject({ status: 401 });
     wire.close();
@@ -165,7 +193,9 @@ test('guessing is throttled per address only', async () => {
   await limited('http: {authFailureLimit: {failures: 3, window: 1m}}');
   const guess = async (from: string) => {
     const wire = await stand.connect(from);
-    const { status } = await wire.send(request('GET /pets', 'Host: a', `X-API-Key: ${makeSecret('test')}`)).answer();
+    const { status } = await wire
+      .send(request('GET /pets', 'Host: a', `X-API-Key: ${makeSecret('test')}`))
+      .answer();
     wire.close();
     return status;
   };
@@ -174,7 +204,9 @@ test('guessing is throttled per address only', async () => {
 });
 
 test('behind a trusted proxy, a client cannot choose its address by prepending one', async () => {
-  await limited('http: {trustedProxies: [127.0.0.0/8], authFailureLimit: {failures: 3, window: 1m}}');
+  await limited(
+    'http: {trustedProxies: [127.0.0.0/8], authFailureLimit: {failures: 3, window: 1m}}',
+  );
   const statuses: number[] = [];
   for (let i = 0; i < 5; i++) {
     const forged = `X-Forwarded-For: 10.0.0.${i}, 198.51.100.7`;

@@ -34,7 +34,10 @@ afterEach(async () => {
 
 async function pipelineWith(
   parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
-  { listeners = [], cors = createCors({ origins: [], maxAge: 0 }) }: { listeners?: Observe[]; cors?: Cors } = {},
+  {
+    listeners = [],
+    cors = createCors({ origins: [], maxAge: 0 }),
+  }: { listeners?: Observe[]; cors?: Cors } = {},
 ) {
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
@@ -75,7 +78,10 @@ async function pipelineWith(
 describe('an exception affects its own request only: 500, an id, one line, no detail', () => {
   test.each<[step: string, parts: (on: () => boolean) => Partial<Parts>]>([
     ['authenticate', (on) => ({ authenticate: async () => (on() ? broken() : ({} as never)) })],
-    ['authenticate, at once', (on) => ({ authenticate: () => (on() ? broken() : Promise.resolve({} as never)) })],
+    [
+      'authenticate, at once',
+      (on) => ({ authenticate: () => (on() ? broken() : Promise.resolve({} as never)) }),
+    ],
     ['the route', (on) => ({ route: () => (on() ? broken() : { kind: 'not_found' }) })],
     ['admit', (on) => ({ admit: async () => (on() ? broken() : ({} as never)) })],
     ['forward', (on) => ({ forward: async () => (on() ? broken() : ({} as never)) })],
@@ -128,7 +134,10 @@ describe('an exception affects its own request only: 500, an id, one line, no de
     ]);
     expect(await ask('/docs/nothing')).toMatchObject({ status: 404, code: 'not_found' });
     expect((await ask('/openapi.json')).status).toBe(200);
-    await until('all three are reported', () => events.filter(({ type }) => type === 'request').length === 3);
+    await until(
+      'all three are reported',
+      () => events.filter(({ type }) => type === 'request').length === 3,
+    );
     expect(events.filter(({ type }) => type === 'request')).toEqual([
       expect.objectContaining({ status: 500, code: 'internal_error' }),
       expect.objectContaining({ status: 404, code: 'not_found' }),
@@ -146,13 +155,23 @@ describe('an exception affects its own request only: 500, an id, one line, no de
 
   test('even in the response to a failure: its connection ends, and others continue', async () => {
     let failing = true;
-    const cors: Cors = { add: () => void (failing && broken()), preflight: () => [], answers: () => false };
-    const { ask, events } = await pipelineWith({ admit: async () => (failing ? broken() : ({} as never)) }, { cors });
+    const cors: Cors = {
+      add: () => void (failing && broken()),
+      preflight: () => [],
+      answers: () => false,
+    };
+    const { ask, events } = await pipelineWith(
+      { admit: async () => (failing ? broken() : ({} as never)) },
+      { cors },
+    );
     await expect(ask()).rejects.toThrow('before the answer was whole');
     expect(events.filter(({ type }) => type === 'bug')).toHaveLength(2);
     failing = false;
     const wire = await Wire.open(served!.url);
-    expect(await wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').answer()).toMatchObject({ status: 200, body: 'good' });
+    expect(await wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').answer()).toMatchObject({
+      status: 200,
+      body: 'good',
+    });
     wire.close();
   });
 });

@@ -31,7 +31,11 @@ describe('two body lengths', () => {
     ['a vertical tab before chunked', ['Transfer-Encoding: \x0bchunked'], [400]],
     ['a space before the colon', ['Transfer-Encoding : chunked'], [400]],
     ['an empty Transfer-Encoding', ['Transfer-Encoding:'], [400]],
-    ['an empty Transfer-Encoding beside a length', ['Transfer-Encoding:', `Content-Length: ${PET.length}`], [400]],
+    [
+      'an empty Transfer-Encoding beside a length',
+      ['Transfer-Encoding:', `Content-Length: ${PET.length}`],
+      [400],
+    ],
     ['a folded Transfer-Encoding', ['Transfer-Encoding:', ' chunked'], [400]],
   ])('%s', async (_what, headers, statuses) => {
     await stand.refusesAndCloses(stand.post(headers, chunked(PET)), statuses);
@@ -44,12 +48,24 @@ describe('two body lengths', () => {
 });
 
 describe('an invalid length', () => {
-  test.each(['+29', '-1', '0x1d', '2 9', '29, 29', '29;', '1.5', '29a', '', '99999999999999999999999', '٢٩'])(
-    'Content-Length: %s',
-    async (length) => {
-      await stand.refusesAndCloses(Buffer.from(stand.post([`Content-Length: ${length}`], PET)), [400]);
-    },
-  );
+  test.each([
+    '+29',
+    '-1',
+    '0x1d',
+    '2 9',
+    '29, 29',
+    '29;',
+    '1.5',
+    '29a',
+    '',
+    '99999999999999999999999',
+    '٢٩',
+  ])('Content-Length: %s', async (length) => {
+    await stand.refusesAndCloses(
+      Buffer.from(stand.post([`Content-Length: ${length}`], PET)),
+      [400],
+    );
+  });
 
   test.each([
     ['29', '29'],
@@ -79,7 +95,11 @@ describe('chunks', () => {
     ['an extension with NUL', `1d;a=\0\r\n${PET}\r\n0\r\n\r\n`, [400]],
     ['extensions past all use', chunked(PET, `;a=${'b'.repeat(20_000)}`), [413]],
     ['a Content-Length among the trailers', chunked(PET, '', 'Content-Length: 7\r\n'), [400]],
-    ['trailers past the header limit', chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`), [400, 431]],
+    [
+      'trailers past the header limit',
+      chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`),
+      [400, 431],
+    ],
   ])('%s', async (_what, body, statuses) => {
     await stand.refusesAndCloses(stand.post([CHUNKED], body), statuses);
   });
@@ -89,16 +109,18 @@ describe('chunks', () => {
     const request = await stand.passed(stand.post([CHUNKED, 'Trailer: X-Trailer'], body));
     expect(request.body).toBe(PET);
     expect(valuesOf(request, 'content-length')).toEqual([`${PET.length}`]);
-    for (const name of ['transfer-encoding', 'trailer', 'x-trailer']) expect(valuesOf(request, name)).toEqual([]);
+    for (const name of ['transfer-encoding', 'trailer', 'x-trailer'])
+      expect(valuesOf(request, name)).toEqual([]);
     expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
   });
 
-  test.each(['Transfer-Encoding: Chunked', 'Transfer-Encoding: chunked ', 'TRANSFER-ENCODING: chunked'])(
-    'are read in any spelling of the header: %s',
-    async (header) => {
-      expect((await stand.passed(stand.post([header], chunked(PET)))).body).toBe(PET);
-    },
-  );
+  test.each([
+    'Transfer-Encoding: Chunked',
+    'Transfer-Encoding: chunked ',
+    'TRANSFER-ENCODING: chunked',
+  ])('are read in any spelling of the header: %s', async (header) => {
+    expect((await stand.passed(stand.post([header], chunked(PET)))).body).toBe(PET);
+  });
 
   test('of one byte each are put together', async () => {
     const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
@@ -122,28 +144,88 @@ describe('lines', () => {
 
   test.each<[what: string, bytes: (key: string) => string, statuses: number[]]>([
     ['that all end in LF', (key) => `GET /pets HTTP/1.1\nHost: a\n${key}\n\n`, [400]],
-    ['of which the first ends in LF', (key) => `GET /pets HTTP/1.1\nHost: a\r\n${key}\r\n\r\n`, [400]],
-    ['of which a header ends in LF', (key) => `GET /pets HTTP/1.1\r\nHost: a\n${key}\r\n\r\n`, [400]],
-    ['of which the last ends in LF', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\n`, [400]],
-    ['with a bare CR', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\rX-B: c\r\n\r\n`, [400]],
-    ['that are folded', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n c\r\n\r\n`, [400]],
-    ['folded by a tab', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n\tc\r\n\r\n`, [400]],
-    ['folded before the first header', (key) => `GET /pets HTTP/1.1\r\n Host: a\r\n${key}\r\n\r\n`, [400]],
-    ['with NUL in a value', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\0c\r\n\r\n`, [400]],
-    ['with NUL in a name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX\0A: b\r\n\r\n`, [400]],
-    ['with a control character', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\x01c\r\n\r\n`, [400]],
-    ['with a space in a name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX A: b\r\n\r\n`, [400]],
-    ['with an empty name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n: b\r\n\r\n`, [400]],
-    ['without a colon', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nnonsense\r\n\r\n`, [400]],
+    [
+      'of which the first ends in LF',
+      (key) => `GET /pets HTTP/1.1\nHost: a\r\n${key}\r\n\r\n`,
+      [400],
+    ],
+    [
+      'of which a header ends in LF',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\n${key}\r\n\r\n`,
+      [400],
+    ],
+    [
+      'of which the last ends in LF',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\n`,
+      [400],
+    ],
+    [
+      'with a bare CR',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\rX-B: c\r\n\r\n`,
+      [400],
+    ],
+    [
+      'that are folded',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n c\r\n\r\n`,
+      [400],
+    ],
+    [
+      'folded by a tab',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n\tc\r\n\r\n`,
+      [400],
+    ],
+    [
+      'folded before the first header',
+      (key) => `GET /pets HTTP/1.1\r\n Host: a\r\n${key}\r\n\r\n`,
+      [400],
+    ],
+    [
+      'with NUL in a value',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\0c\r\n\r\n`,
+      [400],
+    ],
+    [
+      'with NUL in a name',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX\0A: b\r\n\r\n`,
+      [400],
+    ],
+    [
+      'with a control character',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\x01c\r\n\r\n`,
+      [400],
+    ],
+    [
+      'with a space in a name',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX A: b\r\n\r\n`,
+      [400],
+    ],
+    [
+      'with an empty name',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n: b\r\n\r\n`,
+      [400],
+    ],
+    [
+      'without a colon',
+      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nnonsense\r\n\r\n`,
+      [400],
+    ],
     ['of HTTP/0.9', () => 'GET /pets\r\n', [400, 505]],
     ['of HTTP/1.2', (key) => `GET /pets HTTP/1.2\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
     ['that claim HTTP/2.0', (key) => `GET /pets HTTP/2.0\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
     ['that claim HTTP/0.9', (key) => `GET /pets HTTP/0.9\r\nHost: a\r\n${key}\r\n\r\n`, [400, 505]],
-    ['with http in small letters', (key) => `GET /pets http/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
+    [
+      'with http in small letters',
+      (key) => `GET /pets http/1.1\r\nHost: a\r\n${key}\r\n\r\n`,
+      [400],
+    ],
     ['of an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [505]],
     ['of a TLS handshake', () => '\x16\x03\x01\x02\0\x01\0\x01', [400]],
     ['with a tab for a space', (key) => `GET\t/pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
-    ['with a space before the method', (key) => ` GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
+    [
+      'with a space before the method',
+      (key) => ` GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`,
+      [400],
+    ],
   ])('%s', async (_what, bytes, statuses) => {
     await stand.refusesAndCloses(bytes(key()), statuses);
   });
@@ -151,7 +233,10 @@ describe('lines', () => {
 
 describe('size', () => {
   test('headers beyond their limit are refused, never cut', async () => {
-    await stand.refusesAndCloses(stand.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]), [431]);
+    await stand.refusesAndCloses(
+      stand.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]),
+      [431],
+    );
   });
 
   test('too many headers are refused, and one fewer passes', async () => {
@@ -162,7 +247,9 @@ describe('size', () => {
   });
 
   test('a target beyond its limit is 414, wherever it is detected', async () => {
-    expect(await stand.ask(stand.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({ status: 414 });
+    expect(await stand.ask(stand.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({
+      status: 414,
+    });
     const answer = await stand.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
     expect(answer.code).toBe('uri_too_long');
   });
@@ -174,7 +261,8 @@ describe('several requests on one connection', () => {
     const wire = await stand.connect();
     const post = stand.post([`Content-Length: ${PET.length}`], PET);
     wire.send(post + stand.probe + post + stand.request('HEAD /pets'));
-    for (const head of [false, false, false, true]) expect((await wire.answer({ head })).status).toBe(200);
+    for (const head of [false, false, false, true])
+      expect((await wire.answer({ head })).status).toBe(200);
     wire.close();
     expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
       'POST /pets HTTP/1.1',
@@ -211,7 +299,9 @@ describe('several requests on one connection', () => {
     wire.send(stand.request('GET /pets', ['Connection: close']) + stand.probe);
     expect(await wire.answer()).toMatchObject({ status: 200 });
     expect(await wire.ended()).toBe('');
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(['GET /pets HTTP/1.1']);
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+      'GET /pets HTTP/1.1',
+    ]);
   });
 
   test('do not include the body of a refused request', async () => {
@@ -223,13 +313,17 @@ describe('several requests on one connection', () => {
     expect(await wire.answer()).toMatchObject({ status: 401 });
     expect(await wire.answer()).toMatchObject({ status: 200 });
     wire.close();
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+      'GET /categories HTTP/1.1',
+    ]);
   });
 
   test('are answered in order, however many there are, and read no faster than they are answered', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
-    const requests = Array.from({ length: 500 }, (_, i) => stand.request(`GET /pets?limit=${(i % 100) + 1}`));
+    const requests = Array.from({ length: 500 }, (_, i) =>
+      stand.request(`GET /pets?limit=${(i % 100) + 1}`),
+    );
     wire.send(requests.join(''));
     for (let i = 0; i < requests.length; i++) expect((await wire.answer()).status).toBe(200);
     wire.close();

@@ -5,7 +5,9 @@ import type { Wire } from './wire.ts';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 1000000, window: 1m}}' });
+  stand = await Stand.start({
+    settings: 'http: {authFailureLimit: {failures: 1000000, window: 1m}}',
+  });
 });
 afterAll(() => stand.stop());
 
@@ -58,14 +60,25 @@ const seeds = () => [
   stand.request('GET /pets?limit=3', [PADDING]),
   stand.request('GET /pets/1', [PADDING, PADDING]),
   stand.post([PADDING, `Content-Length: ${BODY.length}`], BODY),
-  stand.post([PADDING, 'Transfer-Encoding: chunked'], `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`),
-  stand.post([PADDING, 'Transfer-Encoding: chunked'], `1d;a=b\r\n${PET}\r\n0\r\n${PADDING}\r\n\r\n`),
-  stand.request('OPTIONS /pets', ['Origin: http://a.example', 'Access-Control-Request-Method: POST', PADDING]),
+  stand.post(
+    [PADDING, 'Transfer-Encoding: chunked'],
+    `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+  ),
+  stand.post(
+    [PADDING, 'Transfer-Encoding: chunked'],
+    `1d;a=b\r\n${PET}\r\n0\r\n${PADDING}\r\n\r\n`,
+  ),
+  stand.request('OPTIONS /pets', [
+    'Origin: http://a.example',
+    'Access-Control-Request-Method: POST',
+    PADDING,
+  ]),
 ];
 
 const mutation = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'cut'),
-  // Without fast-check's bias towards the ends of a range: nearly all mutations would hit the method.
+  // Without fast-check's bias towards the ends of a range: nearly all mutations would hit the
+  // method.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
   length: fc.integer({ min: 1, max: 12 }),
   shard: fc.constantFrom(...SHARDS),
@@ -86,7 +99,9 @@ function mutate(bytes: string, { kind, at, length, shard, bit }: Mutation): stri
     case 'repeat':
       return before + after.slice(0, length).repeat(3) + after.slice(length);
     case 'flip':
-      return before + String.fromCharCode((after.charCodeAt(0) ^ (1 << bit)) & 255 || 0) + after.slice(1);
+      return (
+        before + String.fromCharCode((after.charCodeAt(0) ^ (1 << bit)) & 255 || 0) + after.slice(1)
+      );
     case 'cut':
       return before;
   }
@@ -95,7 +110,8 @@ function mutate(bytes: string, { kind, at, length, shard, bit }: Mutation): stri
 const statuses = new Map<number, number>();
 
 async function readAnswers(wire: Wire, bytes: string): Promise<void> {
-  // A client that closes its side gets no more responses, so more bytes complete a truncated request.
+  // A client that closes its side gets no more responses, so more bytes complete a truncated
+  // request.
   wire
     .send(bytes)
     .send('\r\n\r\n')
@@ -120,16 +136,25 @@ test('for any mutated request, the backend receives only whole requests of this 
     wire.close();
     expect(stand.store.complaints).toEqual([]);
     for (const { line, headers, body } of stand.store.requests.slice(before)) {
-      expect(line).toMatch(/^(GET|HEAD|POST|PUT|DELETE) \/(pets|categories|store)[!-~]* HTTP\/1\.1$/);
+      expect(line).toMatch(
+        /^(GET|HEAD|POST|PUT|DELETE) \/(pets|categories|store)[!-~]* HTTP\/1\.1$/,
+      );
       expect(headers.filter(([name]) => /^x[-_]storegate[-_]account$/i.test(name))).toEqual([
         ['X-Storegate-Account', 'acme'],
       ]);
       if (body !== '')
-        expect(JSON.parse(body)).toMatchObject({ name: expect.any(String), categoryId: expect.any(Number) });
+        expect(JSON.parse(body)).toMatchObject({
+          name: expect.any(String),
+          categoryId: expect.any(Number),
+        });
     }
   };
   await fc.assert(
-    fc.asyncProperty(fc.nat({ max: seeds().length - 1 }), fc.array(mutation, { minLength: 1, maxLength: 3 }), run),
+    fc.asyncProperty(
+      fc.nat({ max: seeds().length - 1 }),
+      fc.array(mutation, { minLength: 1, maxLength: 3 }),
+      run,
+    ),
     { seed: 20_260_101, numRuns: 2000, endOnFailure: true },
   );
   // The mutated requests are neither all valid nor all invalid.

@@ -16,7 +16,13 @@ describe('hop-by-hop headers are removed', () => {
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nKeep-Alive: timeout=5\r\n' +
           'Proxy-Authenticate: x\r\nTrailer: X-T\r\nUpgrade: h2c\r\nX-Theirs: 1\r\nX-Kept: 2\r\n\r\n[]',
       );
-    const hops = ['Keep-Alive: 1', 'TE: trailers', 'Trailer: X-T', 'Proxy-Authorization: x', 'Proxy-Connection: x'];
+    const hops = [
+      'Keep-Alive: 1',
+      'TE: trailers',
+      'Trailer: X-T',
+      'Proxy-Authorization: x',
+      'Proxy-Connection: x',
+    ];
     const headers = ['Connection: keep-alive, X-Mine', 'X-Mine: 1', 'X-Kept: 2', ...hops];
     const answer = await stand.ask(stand.request('GET /pets', headers));
     expect(answer).toMatchObject({ status: 200, headers: { 'x-kept': '2' } });
@@ -24,25 +30,40 @@ describe('hop-by-hop headers are removed', () => {
       expect(answer.headers[name]).toBeUndefined();
     }
     const seen = stand.store.requests.at(-1)!;
-    for (const name of ['x-mine', 'keep-alive', 'te', 'trailer', 'proxy-authorization', 'proxy-connection']) {
+    for (const name of [
+      'x-mine',
+      'keep-alive',
+      'te',
+      'trailer',
+      'proxy-authorization',
+      'proxy-connection',
+    ]) {
       expect(valuesOf(seen, name)).toEqual([]);
     }
     expect(valuesOf(seen, 'x-kept')).toEqual(['2']);
     stand.store.respond = (socket) =>
-      void socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
+      void socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]',
+      );
   });
 
-  test.each(['X-API-Key', 'X-Storegate-Account', 'X-Storegate-Key-Id', 'X-Forwarded-For', 'Host', 'Content-Length'])(
-    '`Connection: %s` removes nothing that is checked or added',
-    async (name) => {
-      const request = await stand.passed(stand.request('GET /pets', [`Connection: keep-alive, ${name}`]));
-      expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
-      expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
-      expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
-      expect(valuesOf(request, 'host')).toHaveLength(1);
-      expect(valuesOf(request, 'x-api-key')).toEqual([]);
-    },
-  );
+  test.each([
+    'X-API-Key',
+    'X-Storegate-Account',
+    'X-Storegate-Key-Id',
+    'X-Forwarded-For',
+    'Host',
+    'Content-Length',
+  ])('`Connection: %s` removes nothing that is checked or added', async (name) => {
+    const request = await stand.passed(
+      stand.request('GET /pets', [`Connection: keep-alive, ${name}`]),
+    );
+    expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
+    expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
+    expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(valuesOf(request, 'host')).toHaveLength(1);
+    expect(valuesOf(request, 'x-api-key')).toEqual([]);
+  });
 });
 
 describe('identity and address of the client come from the gateway only', () => {
@@ -79,7 +100,8 @@ describe('identity and address of the client come from the gateway only', () => 
     const [name = '', value = ''] = header.split(': ');
     const request = await stand.passed(stand.request('GET /pets', [header]));
     const same = request.headers.filter(
-      ([other]) => other.toLowerCase().replaceAll('_', '-') === name.toLowerCase().replaceAll('_', '-'),
+      ([other]) =>
+        other.toLowerCase().replaceAll('_', '-') === name.toLowerCase().replaceAll('_', '-'),
     );
     expect(same.length).toBeLessThanOrEqual(1);
     expect(JSON.stringify(request.headers)).not.toContain(`"${value}"`);
@@ -88,9 +110,17 @@ describe('identity and address of the client come from the gateway only', () => 
   });
 
   test('further names are configurable; the headers that the gateway sets are always removed', async () => {
-    const other = await Stand.start({ settings: 'http: {stripHeaders: [x-tenant, "x-internal-*"]}' });
+    const other = await Stand.start({
+      settings: 'http: {stripHeaders: [x-tenant, "x-internal-*"]}',
+    });
     try {
-      const lines = ['X-Tenant: a', 'X-Internal-Role: b', 'X_Internal_Role: c', 'Remote-User: d', 'X-Forwarded-For: e'];
+      const lines = [
+        'X-Tenant: a',
+        'X-Internal-Role: b',
+        'X_Internal_Role: c',
+        'Remote-User: d',
+        'X-Forwarded-For: e',
+      ];
       const { headers } = await other.passed(other.request('GET /pets', lines));
       const names = headers.map(([name]) => name.toLowerCase().replaceAll('_', '-'));
       expect(names.filter((name) => /^x-(tenant|internal)/.test(name))).toEqual([]);
@@ -159,7 +189,11 @@ describe('exactly one key', () => {
         stand.ask(withKeys(`X-API-Key: ${key}`)),
       ),
     );
-    const compared = answers.map(({ status, body, headers }) => ({ status, body, names: Object.keys(headers) }));
+    const compared = answers.map(({ status, body, headers }) => ({
+      status,
+      body,
+      names: Object.keys(headers),
+    }));
     for (const one of compared) expect(one).toEqual(compared[0]);
   });
 

@@ -21,7 +21,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stand = patient;
-  for (const { store } of [patient, hasty]) store.respond = (socket) => void socket.write(EMPTY_LIST);
+  for (const { store } of [patient, hasty])
+    store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 /** Of all requests: `GET /usage` has those of the key, but less often. */
@@ -51,7 +52,12 @@ const answered = async (wire: Wire) => void (await wire.answer());
 const cutOff = async (wire: Wire) => void (await wire.ended());
 
 describe('a request of a key with one slot makes room for the next, however it ends:', () => {
-  type Case = [what: string, bytes: () => string, end: (wire: Wire) => Promise<void>, prepare?: () => void];
+  type Case = [
+    what: string,
+    bytes: () => string,
+    end: (wire: Wire) => Promise<void>,
+    prepare?: () => void,
+  ];
 
   async function endOne(bytes: Case[1], end: Case[2], prepare: () => void): Promise<void> {
     prepare();
@@ -65,11 +71,19 @@ describe('a request of a key with one slot makes room for the next, however it e
 
   test.each<Case>([
     ['a good answer', () => stand.request('GET /pets'), answered],
-    ['HEAD', () => stand.request('HEAD /pets'), async (wire) => void (await wire.answer({ head: true }))],
+    [
+      'HEAD',
+      () => stand.request('HEAD /pets'),
+      async (wire) => void (await wire.answer({ head: true })),
+    ],
     ['no such path', () => stand.request('GET /nowhere'), answered],
     ['another method', () => stand.request('DELETE /pets'), answered],
     ['a body that does not fit', () => stand.post(['Content-Length: 2'], '{}'), answered],
-    ['a body of another type', () => stand.request('POST /pets', ['Content-Length: 1'], 'x'), answered],
+    [
+      'a body of another type',
+      () => stand.request('POST /pets', ['Content-Length: 1'], 'x'),
+      answered,
+    ],
     ['invalid chunks', () => stand.post(['Transfer-Encoding: chunked'], 'zz\r\n'), answered],
     [
       'a caller that leaves in its body',
@@ -77,7 +91,12 @@ describe('a request of a key with one slot makes room for the next, however it e
       leavesInBody,
     ],
     ['a caller that leaves before its answer', () => '', leavesTheStore, hangs],
-    ['a store that answers garbage', () => stand.request('GET /pets'), answered, store('nonsense\r\n\r\n', true)],
+    [
+      'a store that answers garbage',
+      () => stand.request('GET /pets'),
+      answered,
+      store('nonsense\r\n\r\n', true),
+    ],
     [
       'half an answer',
       () => stand.request('GET /pets'),
@@ -108,7 +127,9 @@ describe('a request of a key with one slot makes room for the next, however it e
       },
       () => {
         stand.store.respond = (socket) =>
-          void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${1 << 25}\r\n\r\n${'x'.repeat(1 << 25)}`);
+          void socket.write(
+            `HTTP/1.1 200 OK\r\nContent-Length: ${1 << 25}\r\n\r\n${'x'.repeat(1 << 25)}`,
+          );
       },
     ],
   ])('%s', async (_what, bytes, end, prepare = () => {}) => {
@@ -127,7 +148,8 @@ test('requests of one connection are in flight one after the other, however many
 });
 
 test('a flood beyond the limit reaches neither the backend nor a window', async () => {
-  const used = async () => JSON.parse((await stand.ask(stand.request('GET /usage'))).body).windows[0].used;
+  const used = async () =>
+    JSON.parse((await stand.ask(stand.request('GET /usage'))).body).windows[0].used;
   const before = await used();
   const answers: (() => void)[] = [];
   stand.store.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
@@ -135,7 +157,9 @@ test('a flood beyond the limit reaches neither the backend nor a window', async 
   first.send(stand.probe);
   await until('the store has it', () => answers.length === 1);
   const statuses: string[] = [];
-  const wires = await Promise.all(Array.from({ length: 20 }, (_, i) => stand.connect(`127.0.0.${2 + i}`)));
+  const wires = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => stand.connect(`127.0.0.${2 + i}`)),
+  );
   for (const wire of wires) wire.send(stand.probe.repeat(20));
   for (const wire of wires) {
     for (let i = 0; i < 20; i++) {
@@ -146,7 +170,9 @@ test('a flood beyond the limit reaches neither the backend nor a window', async 
   }
   // Two hundred refusals per wait are free; test/journeys/in-flight.test.ts has the ban.
   expect(new Set(statuses.map((status) => status.split(' ')[1]))).toContain('too_many_in_flight');
-  expect(statuses.filter((status) => !/^429 too_many_in_flight \d+$|^403 key_banned \d+$/.test(status))).toEqual([]);
+  expect(
+    statuses.filter((status) => !/^429 too_many_in_flight \d+$|^403 key_banned \d+$/.test(status)),
+  ).toEqual([]);
   expect(answers).toHaveLength(1);
   answers[0]!();
   expect((await first.answer()).status).toBe(200);

@@ -5,20 +5,29 @@ import { done, loadText } from '../../packages/openapi/test/documents.ts';
 import { EXCEPTIONS } from '../../packages/openapi/test/suite/exceptions.ts';
 
 /**
- * The JSON Schema Test Suite, the required cases of draft 2020-12, through a whole OpenAPI 3.1 document: each schema is
- * the schema of a body. Remote schemas of the suite are components here, found by their `$id`.
+ * The JSON Schema Test Suite, the required cases of draft 2020-12, through a whole OpenAPI 3.1
+ * document: each schema is the schema of a body. Remote schemas of the suite are components here,
+ * found by their `$id`.
  */
 interface Group {
   readonly description: string;
   readonly schema: unknown;
-  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
+  readonly tests: readonly {
+    readonly description: string;
+    readonly data: unknown;
+    readonly valid: boolean;
+  }[];
 }
 
 type Json = Record<string, unknown>;
 
-const { files, remotes }: { files: Record<string, Group[]>; remotes: Record<string, Json> } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../packages/openapi/test/suite/draft2020-12.json'), 'utf8'),
-);
+const { files, remotes }: { files: Record<string, Group[]>; remotes: Record<string, Json> } =
+  JSON.parse(
+    readFileSync(
+      join(import.meta.dirname, '../../packages/openapi/test/suite/draft2020-12.json'),
+      'utf8',
+    ),
+  );
 
 const served = Object.fromEntries(
   Object.entries(remotes)
@@ -44,7 +53,9 @@ const asDocument = ({ schema }: Group, i: number): unknown =>
 type Judge = (data: unknown) => boolean;
 
 function judgesOf(groups: readonly Group[], components: Json): (Judge | null)[] {
-  const bodies = groups.map(asDocument).map((schema) => ({ content: { 'application/json': { schema } } }));
+  const bodies = groups
+    .map(asDocument)
+    .map((schema) => ({ content: { 'application/json': { schema } } }));
   const paths = Object.fromEntries(
     bodies.map((requestBody, i) => [`/${i}`, { post: { requestBody, responses: done } }]),
   );
@@ -59,9 +70,13 @@ function judgesOf(groups: readonly Group[], components: Json): (Judge | null)[] 
 
 /** Groups with named schemas get a contract of their own, because several use the same names. */
 function judgedGroups(): [name: string, group: Group, judge: Judge | null][] {
-  const all = Object.entries(files).flatMap(([file, groups]) => groups.map((group) => ({ file, group })));
+  const all = Object.entries(files).flatMap(([file, groups]) =>
+    groups.map((group) => ({ file, group })),
+  );
   const text = ({ group }: { group: Group }) => JSON.stringify(group.schema);
-  const [alone, together] = [true, false].map((is) => all.filter((one) => text(one).includes('"$id"') === is));
+  const [alone, together] = [true, false].map((is) =>
+    all.filter((one) => text(one).includes('"$id"') === is),
+  );
   const remote = all.filter((one) => text(one).includes('localhost:1234') && !alone!.includes(one));
   const refused = together!.filter((one) => text(one).includes('"__proto__":'));
   const plain = together!.filter((one) => !remote.includes(one) && !refused.includes(one));
@@ -71,7 +86,10 @@ function judgedGroups(): [name: string, group: Group, judge: Judge | null][] {
       {},
     ),
     ...[...alone!, ...remote].flatMap((one) =>
-      judgesOf([one.group], text(one).includes('localhost:1234') ? { schemas: { ...served, ...own } } : {}),
+      judgesOf(
+        [one.group],
+        text(one).includes('localhost:1234') ? { schemas: { ...served, ...own } } : {},
+      ),
     ),
   ];
   const listed = [...plain, ...alone!, ...remote, ...refused];

@@ -25,7 +25,8 @@ beforeEach(() => {
 });
 
 const CHUNKED = 'Transfer-Encoding: chunked';
-const put = (headers: readonly string[], body: string) => stand.request('PUT /files/a', headers, body);
+const put = (headers: readonly string[], body: string) =>
+  stand.request('PUT /files/a', headers, body);
 
 describe('a mount', () => {
   test('refuses a declared body beyond the limit at once, and a chunked one while it comes', async () => {
@@ -62,13 +63,19 @@ describe('a mount', () => {
       'constructor: x',
       'X-Forwarded-For: 6.6.6.6',
     ];
-    const headers = ['Connection: keep-alive, X-Mine, X-Storegate-Key-Id', 'X-Mine: 1', 'TE: trailers', ...forged];
+    const headers = [
+      'Connection: keep-alive, X-Mine, X-Storegate-Key-Id',
+      'X-Mine: 1',
+      'TE: trailers',
+      ...forged,
+    ];
     const answer = await stand.ask(stand.request('GET /files/a', headers));
     expect(answer.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
     expect(answer.headers['x-theirs']).toBeUndefined();
     expect(answer.headers.ratelimit).not.toBe('x');
     const seen = stand.store.requests.at(-1)!;
-    for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key']) expect(valuesOf(seen, name)).toEqual([]);
+    for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key'])
+      expect(valuesOf(seen, name)).toEqual([]);
     expect(valuesOf(seen, 'x-storegate-account')).toEqual(['acme']);
     expect(valuesOf(seen, 'x-storegate-key-id')).toHaveLength(1);
     expect(valuesOf(seen, 'x-forwarded-for')).toEqual(['127.0.0.1']);
@@ -78,17 +85,20 @@ describe('a mount', () => {
   test.each([
     ['a request', []],
     ['an upgrade', ['Connection: Upgrade', 'Upgrade: websocket']],
-  ])('whose target accepts no connection is 502 after connectTimeout, for %s', async (_what, headers) => {
-    const wire = await stand.connect();
-    const answer = await wire.send(stand.request('GET /hole/a', headers)).answer();
-    expect(answer).toMatchObject({ status: 502, code: 'upstream_unavailable' });
-    isAnError(answer);
-    wire.close();
-    expect(stand.gateway.log.filter(({ msg }) => msg === 'outage').at(-1)).toMatchObject({
-      id: answer.headers['x-request-id'],
-      reason: expect.stringContaining('no connection within 1000 ms'),
-    });
-  });
+  ])(
+    'whose target accepts no connection is 502 after connectTimeout, for %s',
+    async (_what, headers) => {
+      const wire = await stand.connect();
+      const answer = await wire.send(stand.request('GET /hole/a', headers)).answer();
+      expect(answer).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+      isAnError(answer);
+      wire.close();
+      expect(stand.gateway.log.filter(({ msg }) => msg === 'outage').at(-1)).toMatchObject({
+        id: answer.headers['x-request-id'],
+        reason: expect.stringContaining('no connection within 1000 ms'),
+      });
+    },
+  );
 
   test.each([
     ['before the answer', ''],
@@ -112,8 +122,14 @@ describe('a mount', () => {
 
 describe('an upgrade', () => {
   const upgrade = (line: string, headers: readonly string[] = []) =>
-    stand.request(line, ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', ...headers]);
-  const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    stand.request(line, [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      ...headers,
+    ]);
+  const SWITCHED =
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
   test.each([
     ['of a path of the contract', 'GET /pets', [], 404],
@@ -131,7 +147,10 @@ describe('an upgrade', () => {
       .replace('HTTP/1.1', 'HTTP/1.0')
       .replace('Connection: Upgrade', 'Connection: keep-alive, Upgrade');
     const wire = await stand.connect();
-    expect(await wire.send(bytes).answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    expect(await wire.send(bytes).answer()).toMatchObject({
+      status: 200,
+      headers: { connection: 'keep-alive' },
+    });
     wire.close();
     const [{ headers }] = stand.store.requests.slice(-1) as [Recorded];
     expect(headers.filter(([name]) => name.toLowerCase() === 'upgrade')).toEqual([]);
@@ -155,31 +174,44 @@ describe('an upgrade', () => {
   test.each([
     ['taken', SWITCHED, 101],
     ['refused', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 403],
-  ])('%s by the target is answered with our headers, not with those of the target', async (_what, bytes, status) => {
-    const theirs =
-      'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: x\r\nX-Request-Id: theirs\r\nX-Kept: 2\r\n';
-    stand.store.respond = (socket) => void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
-    const wire = await stand.connect();
-    const answer = await wire.send(upgrade('GET /live/a')).answer();
-    wire.close();
-    expect(answer).toMatchObject({ status, headers: { 'x-ratelimit-limit': '1000000', 'x-kept': '2' } });
-    expect(answer.headers['x-ratelimit-left']).toBeUndefined();
-    expect(answer.headers['x-request-id']).not.toBe('theirs');
-  });
+  ])(
+    '%s by the target is answered with our headers, not with those of the target',
+    async (_what, bytes, status) => {
+      const theirs =
+        'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: x\r\nX-Request-Id: theirs\r\nX-Kept: 2\r\n';
+      stand.store.respond = (socket) => void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
+      const wire = await stand.connect();
+      const answer = await wire.send(upgrade('GET /live/a')).answer();
+      wire.close();
+      expect(answer).toMatchObject({
+        status,
+        headers: { 'x-ratelimit-limit': '1000000', 'x-kept': '2' },
+      });
+      expect(answer.headers['x-ratelimit-left']).toBeUndefined();
+      expect(answer.headers['x-request-id']).not.toBe('theirs');
+    },
+  );
 
   test('that the target never answers is 504, and the connection ends', async () => {
     stand.store.respond = () => {};
     const wire = await stand.connect();
-    expect(await wire.send(upgrade('GET /live/a')).answer()).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(await wire.send(upgrade('GET /live/a')).answer()).toMatchObject({
+      status: 504,
+      code: 'upstream_timeout',
+    });
     await wire.ended();
   });
 
   test('behind a response in progress is handled in its turn', async () => {
     const before = stand.store.requests.length;
-    stand.store.respond = (socket, { line }) => void socket.write(line.includes('/live') ? SWITCHED : EMPTY_LIST);
+    stand.store.respond = (socket, { line }) =>
+      void socket.write(line.includes('/live') ? SWITCHED : EMPTY_LIST);
     const wire = await stand.connect();
     wire.send(stand.probe + upgrade('GET /live/a'));
-    expect(await wire.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    expect(await wire.answer()).toMatchObject({
+      status: 200,
+      headers: { connection: 'keep-alive' },
+    });
     expect(await wire.answer()).toMatchObject({ status: 101 });
     wire.close();
     expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([

@@ -13,7 +13,8 @@ const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.1.${i + 1}`);
 const GOOD = '127.0.2.1';
 const PROXY = '127.0.3.1';
 const NEWCOMERS = 49;
-const door = (more = '') => `http: { maxConnections: ${MOST}, maxConnectionsPerAddress: 100${more} }\n`;
+const door = (more = '') =>
+  `http: { maxConnections: ${MOST}, maxConnectionsPerAddress: 100${more} }\n`;
 
 /** Connections from eleven addresses that send `first`, and then nothing. */
 class Crowd {
@@ -33,7 +34,8 @@ class Crowd {
   /** Until no place is left for it. */
   async fill(): Promise<this> {
     let closed = 0;
-    for (let i = 0; i < MOST + ADDRESSES.length; i++) this.#open(ADDRESSES[i % ADDRESSES.length]!, () => closed++);
+    for (let i = 0; i < MOST + ADDRESSES.length; i++)
+      this.#open(ADDRESSES[i % ADDRESSES.length]!, () => closed++);
     await until('some find no place', () => closed > 0);
     return this;
   }
@@ -57,7 +59,8 @@ class Crowd {
     socket.on('close', () => {
       this.#sockets.delete(socket);
       closed();
-      if (this.#reopens && !this.#isOver) setImmediate(() => this.#isOver || this.#open(localAddress, closed));
+      if (this.#reopens && !this.#isOver)
+        setImmediate(() => this.#isOver || this.#open(localAddress, closed));
     });
   }
 }
@@ -84,7 +87,9 @@ async function answered(wire: Wire): Promise<boolean> {
 
 async function ended(key: 'none' | 'valid'): Promise<number> {
   const { text } = await stand.gateway.admin.get('/metrics');
-  return Number(new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0);
+  return Number(
+    new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0,
+  );
 }
 
 /** Others come and go, more than find a place, so there is a search for idle connections. */
@@ -104,7 +109,10 @@ describe('eleven addresses that take all connections', () => {
     ['and send nothing', ''],
     ['and keep them after a request without a key', KEYLESS],
     ['with heads that do not end', 'GET /categories HTTP/1.1\r\nHost: a\r\nX-A: '],
-    ['with bodies of refused requests that do not end', 'POST /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n'],
+    [
+      'with bodies of refused requests that do not end',
+      'POST /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n',
+    ],
   ])('%s do not keep a client out', async (_how, first) => {
     stand = await Stand.start({ settings: door() });
     crowd = await new Crowd(stand.gateway.url, first).fill();
@@ -155,13 +163,17 @@ describe('eleven addresses that take all connections', () => {
         else socket.write(EMPTY_LIST);
       },
     });
-    const busy = await Promise.all(Array.from({ length: 198 }, (_, i) => openWire(ADDRESSES[i % 11]!)));
+    const busy = await Promise.all(
+      Array.from({ length: 198 }, (_, i) => openWire(ADDRESSES[i % 11]!)),
+    );
     const responses = busy.map((wire) => wire.send(stand.request('GET /pets')).answer());
     const outcomes = Promise.allSettled(responses);
-    const refused = () => busy.filter(({ socket }) => socket.destroyed || socket.readableEnded).length;
+    const refused = () =>
+      busy.filter(({ socket }) => socket.destroyed || socket.readableEnded).length;
     await until('every other connection is refused', () => held.length + refused() === busy.length);
     expect(refused()).toBeGreaterThan(0);
-    for (let i = 0; i < 5; i++) expect(await answered(await openWire(`127.0.5.${i + 1}`))).toBe(true);
+    for (let i = 0; i < 5; i++)
+      expect(await answered(await openWire(`127.0.5.${i + 1}`))).toBe(true);
     for (const socket of held) socket.write(EMPTY_LIST);
     const whole = (await outcomes).filter(({ status }) => status === 'fulfilled');
     expect(whole).toHaveLength(held.length);
@@ -171,7 +183,9 @@ describe('eleven addresses that take all connections', () => {
 
 test('a request that has arrived when room is made is answered', async () => {
   stand = await Stand.start({ settings: door() });
-  const keyed = await Promise.all(Array.from({ length: 180 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)));
+  const keyed = await Promise.all(
+    Array.from({ length: 180 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)),
+  );
   for (const wire of keyed) expect(await answered(wire)).toBe(true);
   await idleOnesEnd('valid');
   const open = () => keyed.filter(({ socket }) => !socket.destroyed && !socket.readableEnded);
@@ -181,7 +195,8 @@ test('a request that has arrived when room is made is answered', async () => {
     return before < keyed.length && open().length === before;
   });
   const places = MOST - open().length;
-  for (let i = 0; i < places; i++) expect(await answered(await openWire(`127.0.5.${i + 1}`))).toBe(true);
+  for (let i = 0; i < places; i++)
+    expect(await answered(await openWire(`127.0.5.${i + 1}`))).toBe(true);
   const late = openWire('127.0.6.1');
   // It connects in this tick, so the gateway accepts it before it reads the requests.
   await new Promise((resolve) => process.nextTick(resolve));

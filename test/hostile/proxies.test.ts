@@ -11,7 +11,8 @@ import { RecordingStore } from './recording-store.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
 const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
-const SETTINGS = 'http: {authFailureLimit: {failures: 1000000, window: 1m}}\nupstream: {connections: 1}';
+const SETTINGS =
+  'http: {authFailureLimit: {failures: 1000000, window: 1m}}\nupstream: {connections: 1}';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -34,7 +35,9 @@ function attackOf(bytes: string, secret: string, path = '/pets'): string {
 async function startStore(): Promise<RecordingStore> {
   const store = await RecordingStore.start((socket, { line }) => {
     const body = pet(petIn(line));
-    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    socket.write(
+      `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
   });
   return later(store, () => store.close());
 }
@@ -46,19 +49,29 @@ test.each([
   'behind %s, whatever an attacker sends, the next client gets the response to its own request',
   async (_name, proxyBefore) => {
     const store = await startStore();
-    const gateway = later(await TestGateway.start({ storeUrl: store.url, settings: SETTINGS }), (one) => one.stop());
+    const gateway = later(
+      await TestGateway.start({ storeUrl: store.url, settings: SETTINGS }),
+      (one) => one.stop(),
+    );
     const keys = await keysOf(gateway);
     const tap = later(await Tap.start(gateway.url), (one) => one.stop());
     const proxy = later(await proxyBefore(tap.url), (one) => one.stop());
     const victim = new Victim(proxy.url, keys.victim);
     for (const { what, bytes } of CASES) {
       await attack(proxy.url, attackOf(bytes, keys.attacker));
-      expect([what, await victim.ask()]).toEqual([what, { status: 200, id: victim.pet, name: 'Rex' }]);
+      expect([what, await victim.ask()]).toEqual([
+        what,
+        { status: 200, id: victim.pet, name: 'Rex' },
+      ]);
     }
     victim.close();
     expect(store.complaints).toEqual([]);
-    const ofVictim = store.requests.filter(({ headers }) => headers.some(([, value]) => value === 'victim'));
-    expect(ofVictim.map(({ line }) => line)).toEqual(CASES.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`));
+    const ofVictim = store.requests.filter(({ headers }) =>
+      headers.some(([, value]) => value === 'victim'),
+    );
+    expect(ofVictim.map(({ line }) => line)).toEqual(
+      CASES.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`),
+    );
     // The attacks passed, and requests of victims followed on the same connections.
     const shared = tap.connections.map(({ sent }) => sent.split(keys.attacker).slice(1));
     const reached = shared.flat().length;
@@ -79,14 +92,20 @@ test('before nginx, whatever an attacker sends, the next client gets the respons
   later(behind, (one) => one.stop());
   const tap = later(await Tap.start(behind.url), (one) => one.stop());
   const settings = `${SETTINGS}\nmounts: [{path: /files, target: "${tap.url}"}]`;
-  const gateway = later(await TestGateway.start({ storeUrl: tap.url, settings }), (one) => one.stop());
+  const gateway = later(await TestGateway.start({ storeUrl: tap.url, settings }), (one) =>
+    one.stop(),
+  );
   const keys = await keysOf(gateway);
   const victim = new Victim(gateway.url, keys.victim);
   // Bodies of the contract are forwarded whole, bodies of a mount as a stream.
   for (const path of ['/pets', '/files/a']) {
     for (const { what, bytes } of CASES) {
       await attack(gateway.url, attackOf(bytes, keys.attacker, path));
-      expect([path, what, await victim.ask()]).toEqual([path, what, { status: 200, id: victim.pet, name: 'Rex' }]);
+      expect([path, what, await victim.ask()]).toEqual([
+        path,
+        what,
+        { status: 200, id: victim.pet, name: 'Rex' },
+      ]);
     }
   }
   victim.close();

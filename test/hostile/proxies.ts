@@ -117,7 +117,9 @@ async function accepts(port: number): Promise<boolean> {
   return accepted;
 }
 
-/** A transparent relay between a proxy and its backend that records the bytes of each connection. */
+/**
+ * A transparent relay between a proxy and its backend that records the bytes of each connection.
+ */
 export class Tap {
   readonly connections: { sent: string }[] = [];
   readonly #sockets = new Set<Socket>();

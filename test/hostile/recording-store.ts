@@ -10,11 +10,12 @@ export interface Recorded {
 
 export type Respond = (socket: Socket, request: Recorded, count: number) => void;
 
-export const EMPTY_LIST = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
+export const EMPTY_LIST =
+  'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 /**
- * The store behind an attacked gateway. It reads raw bytes in the strictest way, and records framing that two readers
- * could read differently.
+ * The store behind an attacked gateway. It reads raw bytes in the strictest way, and records
+ * framing that two readers could read differently.
  */
 export class RecordingStore {
   readonly requests: Recorded[] = [];
@@ -111,11 +112,15 @@ export class RecordingStore {
     const complain = (what: string) => this.complaints.push(`${what} in ${JSON.stringify(head)}`);
     if (!/^[A-Z]+ \/[!-~]* HTTP\/1\.1$/.test(line)) complain('a malformed request line');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    if (/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[^\r]\n|\r[^\n]|\n[ \t]/.test(head)) complain('a stray byte');
+    if (/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[^\r]\n|\r[^\n]|\n[ \t]/.test(head))
+      complain('a stray byte');
     if (named('host').length !== 1) complain('not exactly one Host');
-    if (named('content-length').length + named('transfer-encoding').length > 1) complain('more than one framing');
-    if (named('content-length').some(([, value]) => Number(value) !== body.length)) complain('a wrong length');
-    if (headers.some(([name]) => !/^[!#$%&'*+.^_`|~\w-]+$/.test(name))) complain('a malformed header name');
+    if (named('content-length').length + named('transfer-encoding').length > 1)
+      complain('more than one framing');
+    if (named('content-length').some(([, value]) => Number(value) !== body.length))
+      complain('a wrong length');
+    if (headers.some(([name]) => !/^[!#$%&'*+.^_`|~\w-]+$/.test(name)))
+      complain('a malformed header name');
   }
 }
 

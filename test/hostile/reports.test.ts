@@ -14,7 +14,12 @@ let stand: Stand;
 const stands = new Map<string, Stand>();
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-reports-'));
-  const item = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } }, additionalProperties: false };
+  const item = {
+    type: 'object',
+    required: ['n'],
+    properties: { n: { type: 'integer' } },
+    additionalProperties: false,
+  };
   const content = { 'application/json': { schema: item } };
   const operation = {
     parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
@@ -69,7 +74,10 @@ describe('a response that violates the contract', () => {
     ['has a wrong member', answering(`{"n":"${PRIVATE}"}`)],
     ['has a member too many', answering(`{"n":1,"${PRIVATE}":1}`)],
     ['is of another type', answering('{"n":1}', 'Content-Type: text/plain\r\n')],
-    ['is encoded', answering('{"n":1}', 'Content-Type: application/json\r\nContent-Encoding: gzip\r\n')],
+    [
+      'is encoded',
+      answering('{"n":1}', 'Content-Type: application/json\r\nContent-Encoding: gzip\r\n'),
+    ],
     ['is too large to check', answering(`{"n":1${' '.repeat(2_000)}}`)],
     [
       'has a status that is not described',
@@ -95,46 +103,66 @@ describe('a response that violates the contract', () => {
     expect(answer.body).not.toContain(PRIVATE);
     expect(faults()).toHaveLength(1);
     stand.store.respond = answering('{"n":1}');
-    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":1}' });
+    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+      status: 200,
+      body: '{"n":1}',
+    });
     expect(faults()).toHaveLength(1);
   });
 
   test('is not checked if the setting is off', async () => {
     await stage('off', answering('{"n":"wrong"}'));
-    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
+    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+      status: 200,
+      body: '{"n":"wrong"}',
+    });
     expect(faults()).toEqual([]);
   });
 });
 
 test('a response of an operation that only reports is forwarded, although responses are enforced', async () => {
   await stage('enforce', answering('{"n":"wrong"}'));
-  const request = stand.request('POST /items', ['Content-Type: application/json', 'Content-Length: 2'], '{}');
+  const request = stand.request(
+    'POST /items',
+    ['Content-Type: application/json', 'Content-Length: 2'],
+    '{}',
+  );
   expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
   expect(faults().map(({ side }) => side)).toContain('response');
 });
 
 describe('a valid response', () => {
-  test.each(['identity', 'Identity'])('may have Content-Encoding: %s, which changes nothing', async (encoding) => {
-    const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
-    await stage('enforce', answering('{"n":1}', headers));
-    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":1}' });
-    expect(faults()).toEqual([]);
-  });
+  test.each(['identity', 'Identity'])(
+    'may have Content-Encoding: %s, which changes nothing',
+    async (encoding) => {
+      const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
+      await stage('enforce', answering('{"n":1}', headers));
+      expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+        status: 200,
+        body: '{"n":1}',
+      });
+      expect(faults()).toEqual([]);
+    },
+  );
 
-  test.each(['report', 'enforce'])('forwards %s byte by byte, and HEAD without a check', async (mode) => {
-    await stage(mode, answering('{ "n" : 1 }\n'));
-    const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
-    expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
-    expect(valuesOf(stand.store.requests[0]!, 'accept-encoding')).toEqual([]);
-    stand.store.respond = (socket) =>
-      void socket.write(
-        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"n\r\n4\r\n":1}\r\n0\r\n\r\n',
-      );
-    expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
-    stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n');
-    expect(await stand.ask(stand.request('HEAD /items'))).toMatchObject({ status: 200 });
-    expect(faults()).toEqual([]);
-  });
+  test.each(['report', 'enforce'])(
+    'forwards %s byte by byte, and HEAD without a check',
+    async (mode) => {
+      await stage(mode, answering('{ "n" : 1 }\n'));
+      const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
+      expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
+      expect(valuesOf(stand.store.requests[0]!, 'accept-encoding')).toEqual([]);
+      stand.store.respond = (socket) =>
+        void socket.write(
+          'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"n\r\n4\r\n":1}\r\n0\r\n\r\n',
+        );
+      expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
+      stand.store.respond = (socket) =>
+        void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n');
+      expect(await stand.ask(stand.request('HEAD /items'))).toMatchObject({ status: 200 });
+      expect(faults()).toEqual([]);
+    },
+  );
 });
 
 describe('an operation that is report-only', () => {
@@ -154,7 +182,9 @@ describe('an operation that is report-only', () => {
     expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200 });
     expect(stand.store.requests).toHaveLength(1);
     expect(stand.store.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
-    expect(faults()).toEqual([expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 })]);
+    expect(faults()).toEqual([
+      expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 }),
+    ]);
     expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
     expect((await metric('request')) - before).toBe(1);
   });

@@ -16,7 +16,9 @@ describe.each(GROUPS)('$name', ({ options, rules, isParallel = false }) => {
     const observed: unknown[] = [];
     if (isParallel) observed.push(...(await Promise.all(held.map((door) => observe(door, doors)))));
     else for (const door of held) observed.push(await observe(door, doors));
-    expect(held.map(({ name }, i) => [name, observed[i]])).toEqual(held.map(({ name }) => [name, expected]));
+    expect(held.map(({ name }, i) => [name, observed[i]])).toEqual(
+      held.map(({ name }) => [name, expected]),
+    );
   });
 });
 

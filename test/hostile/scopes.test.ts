@@ -20,7 +20,12 @@ const DOCUMENT = {
     '/open': { get: { operationId: 'open', responses } },
     '/items': {
       get: { operationId: 'readItems', 'x-required-scopes': ['items:read'], responses },
-      post: { operationId: 'makeItem', 'x-required-scopes': ['items:read', 'items:write'], requestBody, responses },
+      post: {
+        operationId: 'makeItem',
+        'x-required-scopes': ['items:read', 'items:write'],
+        requestBody,
+        responses,
+      },
       put: {
         operationId: 'report',
         'x-required-scopes': ['items:write'],
@@ -54,7 +59,8 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     gateway = await TestGateway.start({
       storeUrl: store.url,
       settings: `contract: {file: "${join(folder, 'openapi.json')}", onUnsupported: pass}`,
-      plans: 'plans: {free: {windows: [{per: minute, limit: 1000}]}, small: {windows: [{per: minute, limit: 3}]}}\n',
+      plans:
+        'plans: {free: {windows: [{per: minute, limit: 1000}]}, small: {windows: [{per: minute, limit: 3}]}}\n',
       env: redis ? { REDIS_URL: redis.url } : {},
     });
     admin = adminOf(gateway.adminUrl);
@@ -67,7 +73,10 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
 
   const key = async (...scopes: string[]) =>
-    bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', scopes })) as { id: string; key: string };
+    bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', scopes })) as {
+      id: string;
+      key: string;
+    };
   const ask = (method: 'get' | 'head' | 'post' | 'put' | 'patch', path: string, secret: string) =>
     gateway.client[method](path).set('X-API-Key', secret);
   const statuses = async (secret: string) =>
@@ -84,17 +93,21 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     expect(await statuses((await key()).key)).toEqual([200, 403, 403, 403]);
     expect(await statuses((await key('items:read')).key)).toEqual([200, 200, 200, 403]);
     expect(await statuses((await key('items:write')).key)).toEqual([200, 403, 403, 403]);
-    expect(await statuses((await key('other', 'items:write', 'items:read')).key)).toEqual([200, 200, 200, 200]);
-    expect(await statuses((await key('Items:read', 'items:*', 'items', 'items:read:all')).key)).toEqual([
-      200, 403, 403, 403,
+    expect(await statuses((await key('other', 'items:write', 'items:read')).key)).toEqual([
+      200, 200, 200, 200,
     ]);
+    expect(
+      await statuses((await key('Items:read', 'items:*', 'items', 'items:read:all')).key),
+    ).toEqual([200, 403, 403, 403]);
   });
 
   test('a key without scopes gets the missing ones, and nothing reaches the backend', async () => {
     const { key: secret, id } = await key('items:write');
     store.requests.length = 0;
     gateway.log.length = 0;
-    const refused = await ask('post', '/items?items:read=1', secret).send({ scopes: ['items:read'] });
+    const refused = await ask('post', '/items?items:read=1', secret).send({
+      scopes: ['items:read'],
+    });
     isTheError(refused, 403, 'scope_missing');
     expect(refused.body.message).toMatch(/^This API key lacks the scope items:read\./);
     expect(refused.headers['www-authenticate']).toBe(
@@ -102,7 +115,9 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     );
     expect(JSON.stringify([refused.body, refused.headers])).not.toContain(secret);
     expect(store.requests).toEqual([]);
-    await until('it is in the log', () => gateway.log.some((line) => line.code === 'scope_missing'));
+    await until('it is in the log', () =>
+      gateway.log.some((line) => line.code === 'scope_missing'),
+    );
     expect(gateway.log.find((line) => line.code === 'scope_missing')).toMatchObject({
       operation: 'makeItem',
       status: 403,
@@ -118,7 +133,9 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
       const { key: secret } = await key();
       const wire = await Wire.open(gateway.url);
       const answer = await wire
-        .send(`${line} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nX-HTTP-Method-Override: POST\r\n\r\n`)
+        .send(
+          `${line} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nX-HTTP-Method-Override: POST\r\n\r\n`,
+        )
         .answer({ head: line.startsWith('HEAD') });
       expect(answer.status).toBe(403);
       wire.close();
@@ -134,10 +151,14 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
 
   test('a refusal is charged like every other, so a flood of them ends in 429', async () => {
-    const { key: secret } = bodyOf(await admin('POST', '/keys', { account: 'flood', plan: 'small' }));
+    const { key: secret } = bodyOf(
+      await admin('POST', '/keys', { account: 'flood', plan: 'small' }),
+    );
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await ask('get', '/items', secret));
-    expect(answers.map(({ status, headers }) => [status, headers['x-ratelimit-remaining']])).toEqual([
+    expect(
+      answers.map(({ status, headers }) => [status, headers['x-ratelimit-remaining']]),
+    ).toEqual([
       [403, '2'],
       [403, '1'],
       [403, '0'],
@@ -155,9 +176,17 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   test('a body is neither awaited nor requested', async () => {
     const { key: secret } = await key();
     for (const more of [[], ['Expect: 100-continue']]) {
-      const lines = ['Host: a', `X-API-Key: ${secret}`, 'Content-Type: application/json', 'Content-Length: 9', ...more];
+      const lines = [
+        'Host: a',
+        `X-API-Key: ${secret}`,
+        'Content-Type: application/json',
+        'Content-Length: 9',
+        ...more,
+      ];
       const wire = await Wire.open(gateway.url);
-      const answer = await wire.send(`POST /items HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`).answer();
+      const answer = await wire
+        .send(`POST /items HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+        .answer();
       expect(answer).toMatchObject({ status: 403, code: 'scope_missing' });
       wire.close();
     }

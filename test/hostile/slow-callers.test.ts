@@ -47,7 +47,9 @@ describe('a slow client', () => {
 describe('a slow client', () => {
   let stand: Stand;
   beforeAll(async () => {
-    stand = await Stand.start({ settings: 'http: {keepAliveTimeout: 200ms, responseWriteTimeout: 200ms}' });
+    stand = await Stand.start({
+      settings: 'http: {keepAliveTimeout: 200ms, responseWriteTimeout: 200ms}',
+    });
   });
   afterAll(() => stand.stop());
 
@@ -71,9 +73,9 @@ describe('a slow client', () => {
     wire.socket.pause();
     wire.send(stand.request('GET /pets'));
     await until('the store is cut off', () => ended.length === 1);
-    expect(process.memoryUsage().external + process.memoryUsage().arrayBuffers - before).toBeLessThan(
-      200 * 1024 * 1024,
-    );
+    expect(
+      process.memoryUsage().external + process.memoryUsage().arrayBuffers - before,
+    ).toBeLessThan(200 * 1024 * 1024);
     wire.close();
     stand.store.respond = respond;
     expect((await stand.ask(stand.probe)).status).toBe(200);
@@ -163,8 +165,12 @@ describe('connections beyond the limit are refused, and those within it continue
     )?.[1];
 
   test('though a thousand of them are idle', async () => {
-    capped = await Stand.start({ settings: 'http: {maxConnections: 1200, maxConnectionsPerAddress: 1200}' });
-    const idle = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(capped.gateway.url)));
+    capped = await Stand.start({
+      settings: 'http: {maxConnections: 1200, maxConnectionsPerAddress: 1200}',
+    });
+    const idle = await Promise.all(
+      Array.from({ length: 1_000 }, () => Wire.open(capped.gateway.url)),
+    );
     const wire = await capped.connect();
     for (let i = 0; i < 20; i++) expect((await wire.send(capped.probe).answer()).status).toBe(200);
     wire.close();
@@ -184,16 +190,21 @@ describe('connections beyond the limit are refused, and those within it continue
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await fillsUp('127.0.0.2');
     expect(await counted('address')).toBe('4');
-    expect(refusedLines()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
+    expect(refusedLines()).toMatchObject([
+      { level: 40, reason: 'address', address: '127.0.0.1', count: 1 },
+    ]);
     await allAreAnswered();
   });
 
   test('except from a trusted proxy, as soon as a reload names it', async () => {
     await start('http: {maxConnections: 4, maxConnectionsPerAddress: 1}');
     await fillsUp('127.0.0.1');
-    const settings = 'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
+    const settings =
+      'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
     writeFileSync(join(capped.gateway.folder, 'gateway.yaml'), settings);
-    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual(['http.trustedProxies']);
+    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual([
+      'http.trustedProxies',
+    ]);
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await allAreAnswered();
   });
@@ -214,10 +225,16 @@ describe('half-sent bodies of one key', () => {
         answers.push(answer);
       }
       const refused = await Promise.any(answers);
-      expect(refused).toMatchObject({ status: 503, code: 'gateway_busy', headers: { 'retry-after': '1' } });
+      expect(refused).toMatchObject({
+        status: 503,
+        code: 'gateway_busy',
+        headers: { 'retry-after': '1' },
+      });
       isAnError(refused);
       const { secret } = await small.gateway.key();
-      const other = small.post([`Content-Length: ${PET.length}`], PET).replace(small.secret, secret);
+      const other = small
+        .post([`Content-Length: ${PET.length}`], PET)
+        .replace(small.secret, secret);
       expect((await small.ask(other)).status).not.toBe(503);
     } finally {
       for (const wire of wires) wire.close();

@@ -5,7 +5,8 @@ import { Wire, type WireAnswer } from './wire.ts';
 
 export const PET = '{"name":"Rex","categoryId":1}';
 
-const PLANS = 'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
+const PLANS =
+  'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
 
 export class Stand {
   readonly store: RecordingStore;
@@ -66,7 +67,9 @@ export class Stand {
 
   async ask(bytes: string | Buffer): Promise<WireAnswer> {
     const wire = await this.connect();
-    const answer = await wire.send(bytes).answer({ head: bytes.toString('latin1').startsWith('HEAD') });
+    const answer = await wire
+      .send(bytes)
+      .answer({ head: bytes.toString('latin1').startsWith('HEAD') });
     wire.close();
     return answer;
   }
@@ -78,7 +81,10 @@ export class Stand {
     return this.store.requests.at(-1)!;
   }
 
-  /** Checks the result of an attack: one Error object, a closed connection, and neither request at the store. */
+  /**
+   * Checks the result of an attack: one Error object, a closed connection, and neither request at
+   * the store.
+   */
   async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
     const before = this.store.requests.length;
     const wire = await this.connect();
@@ -91,10 +97,15 @@ export class Stand {
     return answer;
   }
 
-  /** Checks that the gateway still answers a valid request, and that the store received only that request. */
+  /**
+   * Checks that the gateway still answers a valid request, and that the store received only that
+   * request.
+   */
   async standsUnharmed(requestsBefore: number): Promise<void> {
     expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
-    expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
+    expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual([
+      'GET /categories HTTP/1.1',
+    ]);
     expect(this.store.complaints).toEqual([]);
   }
 }

@@ -19,7 +19,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stand = patient;
-  for (const { store } of [patient, hasty]) store.respond = (socket) => void socket.write(EMPTY_LIST);
+  for (const { store } of [patient, hasty])
+    store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 const get = () => stand.request('GET /pets');
@@ -46,7 +47,9 @@ describe('a response that cannot be forwarded becomes 502', () => {
 
 describe('an unusual but valid response', () => {
   test('without interim responses', async () => {
-    answerOnce(`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`);
+    answerOnce(
+      `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`,
+    );
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
@@ -79,7 +82,11 @@ describe('an unusual but valid response', () => {
         'Access-Control-Allow-Origin: evil\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\n[]',
     );
     const { headers } = await stand.ask(get());
-    expect(headers).toMatchObject({ 'x-ratelimit-limit': '1000000', 'set-cookie': 'a=1, b=2', 'x-l': '\xe9' });
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '1000000',
+      'set-cookie': 'a=1, b=2',
+      'x-l': '\xe9',
+    });
     expect(headers['x-ratelimit-left']).toBeUndefined();
     expect(headers.ratelimit).not.toContain('"x"');
     expect(headers['x-request-id']).not.toBe('theirs');
@@ -92,14 +99,17 @@ describe('a truncated response is cut off, never completed', () => {
     stand = hasty;
   });
 
-  test.each(TRUNCATED_RESPONSES)('%s, if the backend closes and if it stalls', async (_what, head) => {
-    for (const end of [true, false]) {
-      answerOnce(head, end);
-      const wire = await stand.connect();
-      await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
-      expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
-    }
-  });
+  test.each(TRUNCATED_RESPONSES)(
+    '%s, if the backend closes and if it stalls',
+    async (_what, head) => {
+      for (const end of [true, false]) {
+        answerOnce(head, end);
+        const wire = await stand.connect();
+        await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+        expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
+      }
+    },
+  );
 
   test('by a reset for HTTP/1.0, where a close means the end', async () => {
     answerOnce('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', false);
@@ -192,7 +202,8 @@ test('a client that leaves cancels its request at the backend', async () => {
   await until('the store has the request', () => stand.store.requests.length > before);
   wire.close();
   await until('the store sees the end of it', () => closed.length === 1);
-  const left = (line: Record<string, unknown>) => line.msg === 'request' && line.code === 'client_closed_request';
+  const left = (line: Record<string, unknown>) =>
+    line.msg === 'request' && line.code === 'client_closed_request';
   await until('its end is logged', () => stand.gateway.log.some(left));
   expect(stand.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
 });
@@ -203,6 +214,9 @@ test('an unreachable backend is 502, distinguished from a failing one', async ()
   await gone.close();
   const alone = await Stand.start({ settings: `upstream: {url: "${url}"}` });
   await alone.store.close();
-  expect(await alone.ask(alone.request('GET /pets'))).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+  expect(await alone.ask(alone.request('GET /pets'))).toMatchObject({
+    status: 502,
+    code: 'upstream_unavailable',
+  });
   await alone.gateway.stop();
 });

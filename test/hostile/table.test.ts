@@ -3,7 +3,9 @@ import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '../..');
-const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(/^\| .+ \| .+ \| `([a-z/-]+)`: (.+) \|$/gm);
+const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(
+  /^\| .+ \| .+ \| `([a-z/-]+)`: (.+) \|$/gm,
+);
 
 test('every test that docs/security.md names exists', () => {
   const named = [...rows].map(([, file = '', title = '']) => ({
@@ -12,6 +14,7 @@ test('every test that docs/security.md names exists', () => {
     title,
   }));
   expect(named.length).toBeGreaterThan(30);
-  const text = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '');
+  const text = (path: string) =>
+    existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '';
   expect(named.filter(({ path, title }) => !text(path).includes(title))).toEqual([]);
 });

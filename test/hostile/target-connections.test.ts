@@ -24,8 +24,14 @@ beforeAll(async () => {
   const start = (upstream: string, http: string) =>
     Stand.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, mounts });
   hastyForHeads = await start('headersTimeout: 1s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB');
-  hastyForBodies = await start('headersTimeout: 60s, bodyTimeout: 1s', 'maxBodyBytes: 64KiB, bodyBudget: 512KiB');
-  patient = await start('headersTimeout: 60s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB, drainTimeout: 60s');
+  hastyForBodies = await start(
+    'headersTimeout: 60s, bodyTimeout: 1s',
+    'maxBodyBytes: 64KiB, bodyBudget: 512KiB',
+  );
+  patient = await start(
+    'headersTimeout: 60s, bodyTimeout: 60s',
+    'maxBodyBytes: 4MiB, drainTimeout: 60s',
+  );
 });
 afterAll(async () => {
   for (const one of all()) await one.stop();
@@ -79,13 +85,16 @@ describe('a deadline of a target', () => {
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
-  test.each(TRUNCATED_RESPONSES)('bodyTimeout cuts off a silent response %s', async (_what, bytes) => {
-    stand = hastyForBodies;
-    stand.store.respond = (socket) => void socket.write(bytes);
-    const wire = await stand.connect();
-    await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
-    expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
-  });
+  test.each(TRUNCATED_RESPONSES)(
+    'bodyTimeout cuts off a silent response %s',
+    async (_what, bytes) => {
+      stand = hastyForBodies;
+      stand.store.respond = (socket) => void socket.write(bytes);
+      const wire = await stand.connect();
+      await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+      expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
+    },
+  );
 
   test('bodyTimeout does not count while the client reads slowly', async () => {
     stand = hastyForBodies;
@@ -110,7 +119,9 @@ test('the head of a response passes before the first byte of its body', async ()
     socket.write(HEAD);
     finish = () => void socket.write('0123456789');
   };
-  const response = await fetch(`${stand.gateway.url}/files/a`, { headers: { 'X-API-Key': stand.secret } });
+  const response = await fetch(`${stand.gateway.url}/files/a`, {
+    headers: { 'X-API-Key': stand.secret },
+  });
   finish!();
   expect(await response.text()).toBe('0123456789');
 });
@@ -126,7 +137,8 @@ describe('a response that its target does not complete is cut off', () => {
   });
 
   test('without a length, by a reset', async () => {
-    stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n[1,', () => socket.resetAndDestroy());
+    stand.store.respond = (socket) =>
+      void socket.write('HTTP/1.1 200 OK\r\n\r\n[1,', () => socket.resetAndDestroy());
     const wire = await stand.connect();
     await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
     wire.close();
@@ -159,11 +171,19 @@ describe('a request to a target is retried', () => {
     ['once', 'PUT', '[]', { status: 200, sent: 2 }],
     ['never', 'POST', '[]', { status: 502, sent: 1 }],
     ['never', 'PATCH', '[]', { status: 502, sent: 1 }],
-    ['never, as a part of its body is gone,', 'PUT', 'x'.repeat(3_000_000), { status: 502, sent: 1 }],
-  ])('%s when a used connection closed without a response: %s', async (_times, method, body, expected) => {
-    dieOnReuse('');
-    expect(await reuse(request(method, body))).toEqual(expected);
-  });
+    [
+      'never, as a part of its body is gone,',
+      'PUT',
+      'x'.repeat(3_000_000),
+      { status: 502, sent: 1 },
+    ],
+  ])(
+    '%s when a used connection closed without a response: %s',
+    async (_times, method, body, expected) => {
+      dieOnReuse('');
+      expect(await reuse(request(method, body))).toEqual(expected);
+    },
+  );
 
   test('never, after a byte of a response', async () => {
     dieOnReuse('HTTP/1.1 2');
@@ -292,7 +312,8 @@ describe('a target with https', () => {
     await refused.stop();
     setDefaultCACertificates([...trusted, authority.pem]);
     const accepted = await Stand.start({ mounts: () => mounts(target.url) });
-    for (let i = 0; i < 3; i++) expect(await ask(accepted)).toMatchObject({ status: 200, body: '[]' });
+    for (let i = 0; i < 3; i++)
+      expect(await ask(accepted)).toMatchObject({ status: 200, body: '[]' });
     expect(target.connections).toHaveLength(1);
     await accepted.stop();
     await target.close();

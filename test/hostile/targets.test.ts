@@ -57,9 +57,13 @@ describe('a target whose response cannot be forwarded causes 502', () => {
       answerOnce(narrow, bytes, false);
       const wire = await narrow.connect();
       wire.send(narrow.request('POST /files/a', ['Content-Length: 0']));
-      if (bytes.includes('101') || bytes.includes('17')) expect((await wire.answer()).status).toBe(502);
+      if (bytes.includes('101') || bytes.includes('17'))
+        expect((await wire.answer()).status).toBe(502);
       wire.close();
-      await until('the slot is free', async () => (await narrow.ask(narrow.request('GET /files/a'))).status === 200);
+      await until(
+        'the slot is free',
+        async () => (await narrow.ask(narrow.request('GET /files/a'))).status === 200,
+      );
     }
     await narrow.stop();
   });
@@ -67,7 +71,10 @@ describe('a target whose response cannot be forwarded causes 502', () => {
 
 describe('a valid but unusual response of a target passes', () => {
   test('without its interim responses', async () => {
-    answerOnce(stand, `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`);
+    answerOnce(
+      stand,
+      `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`,
+    );
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
@@ -85,7 +92,12 @@ describe('a valid but unusual response of a target passes', () => {
   });
 
   test('with each line of a repeated field', async () => {
-    const lines = ['WWW-Authenticate: Basic realm="a, b"', 'X-A: 1', 'WWW-Authenticate: Digest realm="c"', 'X-A: 2'];
+    const lines = [
+      'WWW-Authenticate: Basic realm="a, b"',
+      'X-A: 1',
+      'WWW-Authenticate: Digest realm="c"',
+      'X-A: 2',
+    ];
     answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\n${lines.join('\r\n')}\r\n`));
     const text = await rawAnswer(get());
     expect(text.match(/^(?:www-authenticate|x-a): .*$/gim)).toEqual(
@@ -93,25 +105,35 @@ describe('a valid but unusual response of a target passes', () => {
     );
   });
 
-  test.each(['Content-Length: 2\r\n', ''])('with the bytes of a file name in UTF-8, behind %j', async (length) => {
-    // The second byte of the last character and a careless conversion would make a line end.
-    const name = Buffer.from('attachment; filename="Tür-一-Ċ"').toString('latin1');
-    answerOnce(stand, `HTTP/1.1 200 OK\r\n${length}Content-Disposition: ${name}\r\n\r\n[]`);
-    expect(await rawAnswer(get())).toContain(`content-disposition: ${name}\r\n`);
-  });
+  test.each(['Content-Length: 2\r\n', ''])(
+    'with the bytes of a file name in UTF-8, behind %j',
+    async (length) => {
+      // The second byte of the last character and a careless conversion would make a line end.
+      const name = Buffer.from('attachment; filename="Tür-一-Ċ"').toString('latin1');
+      answerOnce(stand, `HTTP/1.1 200 OK\r\n${length}Content-Disposition: ${name}\r\n\r\n[]`);
+      expect(await rawAnswer(get())).toContain(`content-disposition: ${name}\r\n`);
+    },
+  );
 
   test('with trailers announced, and without chunks that could have any', async () => {
     answerOnce(stand, EMPTY_LIST.replace('\r\n', '\r\nTrailer: X-T\r\n'));
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
-  test.each(['1.0', '1.1'])('in HTTP/%s with a body that ends with the connection', async (version) => {
-    answerOnce(stand, `HTTP/${version} 200 OK\r\n\r\n[1,2]`);
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[1,2]' });
-  });
+  test.each(['1.0', '1.1'])(
+    'in HTTP/%s with a body that ends with the connection',
+    async (version) => {
+      answerOnce(stand, `HTTP/${version} 200 OK\r\n\r\n[1,2]`);
+      expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[1,2]' });
+    },
+  );
 
   test.each([204, 304])('with status %d and fields of a body', async (status) => {
-    answerOnce(stand, `HTTP/1.1 ${status} \r\nETag: "a"\r\nTransfer-Encoding: chunked\r\n\r\n`, false);
+    answerOnce(
+      stand,
+      `HTTP/1.1 ${status} \r\nETag: "a"\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      false,
+    );
     expect(await stand.ask(get())).toMatchObject({ status, headers: { etag: '"a"' } });
   });
 
@@ -158,9 +180,18 @@ describe('a request to a target', () => {
     headers.filter(([name]) => pattern.test(name)).map(([name, value]) => `${name}: ${value}`);
 
   test('keeps the spelling and the lines of its fields', async () => {
-    const lines = ['User-Agent: a/1', 'User-Agent: b/2', 'X-mIxEd: 1', 'Referer: a', 'Referer: b', 'X-mIxEd: 2'];
+    const lines = [
+      'User-Agent: a/1',
+      'User-Agent: b/2',
+      'X-mIxEd: 1',
+      'Referer: a',
+      'Referer: b',
+      'X-mIxEd: 2',
+    ];
     const file = `Content-Disposition: attachment; filename="${Buffer.from('Tür-Ċ').toString('latin1')}"`;
-    const request = await stand.passed(stand.request('PUT /files/a', [...lines, file, 'Content-Length: 2'], '[]'));
+    const request = await stand.passed(
+      stand.request('PUT /files/a', [...lines, file, 'Content-Length: 2'], '[]'),
+    );
     expect(linesOf(request, /^user-agent$/i)).toEqual(lines.slice(0, 2));
     expect(linesOf(request, /^x-mixed$/i)).toEqual(['X-mIxEd: 1', 'X-mIxEd: 2']);
     expect(linesOf(request, /^referer$/i)).toEqual(['Referer: a', 'Referer: b']);
@@ -195,7 +226,9 @@ describe('a request to a target', () => {
   });
 
   test.each(['GET', 'DELETE', 'OPTIONS'])('has its body, even if it is a %s', async (method) => {
-    const request = await stand.passed(stand.request(`${method} /files/a`, ['Content-Length: 2'], '[]'));
+    const request = await stand.passed(
+      stand.request(`${method} /files/a`, ['Content-Length: 2'], '[]'),
+    );
     expect([request.body, valuesOf(request, 'content-length')]).toEqual(['[]', ['2']]);
   });
 
@@ -203,18 +236,28 @@ describe('a request to a target', () => {
     const request = await stand.passed(
       stand.request('GET /files/a', ['Cookie: a=1', 'X-mIxEd: 1', 'Cookie: b=2', 'x-mixed: 2']),
     );
-    expect(linesOf(request, /^(?:cookie|x-mixed)$/i)).toEqual(['Cookie: a=1; b=2', 'X-mIxEd: 1', 'X-mIxEd: 2']);
+    expect(linesOf(request, /^(?:cookie|x-mixed)$/i)).toEqual([
+      'Cookie: a=1; b=2',
+      'X-mIxEd: 1',
+      'X-mIxEd: 2',
+    ]);
   });
 
   test('is streamed in chunks if it is large, over a kept connection', async () => {
     const body = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(0x10000, 'x'));
     const chunks = body.map((part) => `10000\r\n${part}\r\n`).join('');
-    const upload = stand.request('POST /files/a', ['Transfer-Encoding: chunked'], `${chunks}0\r\n\r\n`);
+    const upload = stand.request(
+      'POST /files/a',
+      ['Transfer-Encoding: chunked'],
+      `${chunks}0\r\n\r\n`,
+    );
     stand.store.dropConnections();
     const before = stand.store.requests.length;
     for (let i = 0; i < 3; i++) expect((await stand.ask(upload)).status).toBe(200);
     const requests = stand.store.requests.slice(before);
-    expect(requests.map((request) => valuesOf(request, 'connection'))).toEqual(Array(3).fill(['keep-alive']));
+    expect(requests.map((request) => valuesOf(request, 'connection'))).toEqual(
+      Array(3).fill(['keep-alive']),
+    );
     expect(requests.every((request) => unchunked(request.body) === body.join(''))).toBe(true);
     expect(stand.store.connections).toBe(1);
   });

@@ -19,7 +19,12 @@ beforeAll(async () => {
       cover: {
         anyOf: [
           { type: 'string', format: 'binary', maxLength: 8 },
-          { type: 'object', required: ['url'], properties: { url: { type: 'string' } }, additionalProperties: false },
+          {
+            type: 'object',
+            required: ['url'],
+            properties: { url: { type: 'string' } },
+            additionalProperties: false,
+          },
         ],
       },
     },
@@ -36,7 +41,9 @@ beforeAll(async () => {
     openapi: '3.0.3',
     info: { title: 'Items', version: '1' },
     paths: {
-      '/items': { post: { operationId: 'makeItem', requestBody: { required: true, content }, responses } },
+      '/items': {
+        post: { operationId: 'makeItem', requestBody: { required: true, content }, responses },
+      },
       '/raw': {
         post: {
           operationId: 'makeRaw',
@@ -65,32 +72,53 @@ const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const send = (request: string) => stand.ask(Buffer.from(request, 'latin1'));
 
 const part = (headers: string, content: string) => `--b0undary\r\n${headers}\r\n\r\n${content}\r\n`;
-const text = (name: string, content: string) => part(`Content-Disposition: form-data; name="${name}"`, content);
+const text = (name: string, content: string) =>
+  part(`Content-Disposition: form-data; name="${name}"`, content);
 const photo = (content: string, type = 'image/png') =>
-  part(`Content-Disposition: form-data; name="photo"; filename="p.png"\r\nContent-Type: ${type}`, content);
-const cover = (content: string, more = '') => part(`Content-Disposition: form-data; name="cover"${more}`, content);
+  part(
+    `Content-Disposition: form-data; name="photo"; filename="p.png"\r\nContent-Type: ${type}`,
+    content,
+  );
+const cover = (content: string, more = '') =>
+  part(`Content-Disposition: form-data; name="cover"${more}`, content);
 const form = (...parts: string[]) => `${parts.join('')}--b0undary--\r\n`;
 
 describe('the checked bytes of an upload are forwarded unchanged', () => {
   test.each<[what: string, type: string, body: string]>([
     ['a form', FORM, form(text('name', latin1('Tür')), photo('\x89PNG\r\n\x1a\n\0\xff'))],
-    ['a form of half a megabyte', FORM, form(photo('\0\xff\r\n--b0undar'.repeat(40_000)), text('name', 'a'))],
+    [
+      'a form of half a megabyte',
+      FORM,
+      form(photo('\0\xff\r\n--b0undar'.repeat(40_000)), text('name', 'a')),
+    ],
     ['an object that may be a file', FORM, form(text('name', 'a'), cover('{"url":"x"}'))],
-    ['a file that may be an object', FORM, form(text('name', 'a'), cover('\0\xff', '; filename="c"'))],
-    ['a form in another spelling', 'Multipart/Form-Data;BOUNDARY="b0undary"', form(text('name', 'a')).slice(0, -2)],
+    [
+      'a file that may be an object',
+      FORM,
+      form(text('name', 'a'), cover('\0\xff', '; filename="c"')),
+    ],
+    [
+      'a form in another spelling',
+      'Multipart/Form-Data;BOUNDARY="b0undary"',
+      form(text('name', 'a')).slice(0, -2),
+    ],
     ['XML', 'application/xml', '<?xml version="1.0"?>\n<item> <name>a&lt;b</name></item>\n'],
     ['text', 'text/plain', latin1('käse')],
     ['bytes', 'application/octet-stream', '\0\xff\r\n\r\n'],
   ])('%s', async (_what, type, body) => {
     const before = stand.store.requests.length;
     expect(await send(post(type, body))).toMatchObject({ status: 200 });
-    expect(stand.store.requests.slice(before)).toMatchObject([{ line: 'POST /items HTTP/1.1', body }]);
+    expect(stand.store.requests.slice(before)).toMatchObject([
+      { line: 'POST /items HTTP/1.1', body },
+    ]);
     expect(stand.store.complaints).toEqual([]);
   });
 
   test('and bytes that cannot be checked, if the contract allows them', async () => {
     const before = stand.store.requests.length;
-    expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({ status: 200 });
+    expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({
+      status: 200,
+    });
     expect(stand.store.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
   });
 });
@@ -99,8 +127,20 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
   const good = form(text('name', 'a'));
   test.each<[what: string, type: string, body: string, pointer: string, rule: Rule]>([
     ['a form without what is required', FORM, form(photo('x')), '/name', 'required'],
-    ['a file of another type', FORM, form(text('name', 'a'), photo('x', 'text/html')), '/photo', 'mediaType'],
-    ['a file too large', FORM, form(text('name', 'a'), photo('x'.repeat(600_001))), '/photo', 'maxLength'],
+    [
+      'a file of another type',
+      FORM,
+      form(text('name', 'a'), photo('x', 'text/html')),
+      '/photo',
+      'mediaType',
+    ],
+    [
+      'a file too large',
+      FORM,
+      form(text('name', 'a'), photo('x'.repeat(600_001))),
+      '/photo',
+      'maxLength',
+    ],
     [
       'an object too large for the file that it could be, as a file',
       FORM,
@@ -122,11 +162,29 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       '/cover/url',
       'repeated',
     ],
-    ['an unknown part', FORM, form(text('name', 'a'), text('admin', '1')), '/admin', 'additionalProperties'],
+    [
+      'an unknown part',
+      FORM,
+      form(text('name', 'a'), text('admin', '1')),
+      '/admin',
+      'additionalProperties',
+    ],
     ['a part twice', FORM, form(text('name', 'a'), text('name', 'b')), '/name', 'repeated'],
     ['a part behind the end', FORM, good + form(text('admin', '1')), '', 'syntax'],
-    ['a part before the first boundary', FORM, `${text('admin', '1').replaceAll('\r', '')}${good}`, '', 'syntax'],
-    ['a boundary with a bare line feed', FORM, form(text('name', `a\n${text('admin', '1')}`)), '', 'syntax'],
+    [
+      'a part before the first boundary',
+      FORM,
+      `${text('admin', '1').replaceAll('\r', '')}${good}`,
+      '',
+      'syntax',
+    ],
+    [
+      'a boundary with a bare line feed',
+      FORM,
+      form(text('name', `a\n${text('admin', '1')}`)),
+      '',
+      'syntax',
+    ],
     [
       'two names of a part',
       FORM,
@@ -134,11 +192,22 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       '',
       'headers',
     ],
-    ['an escaped name', FORM, form(part('Content-Disposition: form-data; name="na\\me"', 'a')), '', 'headers'],
+    [
+      'an escaped name',
+      FORM,
+      form(part('Content-Disposition: form-data; name="na\\me"', 'a')),
+      '',
+      'headers',
+    ],
     [
       'a part in base64',
       FORM,
-      form(part('Content-Disposition: form-data; name="name"\r\nContent-Transfer-Encoding: base64', 'YQ==')),
+      form(
+        part(
+          'Content-Disposition: form-data; name="name"\r\nContent-Transfer-Encoding: base64',
+          'YQ==',
+        ),
+      ),
       '',
       'headers',
     ],
@@ -159,7 +228,13 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       'syntax',
     ],
     ['XML nested without end', 'application/xml', '<item>'.repeat(50_000), '', 'depth'],
-    ['XML with a comment in a value', 'application/xml', '<item><name>ad<!-- -->min</name></item>', '/name', 'style'],
+    [
+      'XML with a comment in a value',
+      'application/xml',
+      '<item><name>ad<!-- -->min</name></item>',
+      '/name',
+      'style',
+    ],
     ['invalid XML', 'application/xml', '<item><name>a</name>', '', 'syntax'],
     [
       'XML with an unknown element',
@@ -202,7 +277,10 @@ test('a refusal of an upload contains nothing of it', async () => {
       FORM,
       form(
         text('name', secret),
-        part(`Content-Disposition: form-data; name="photo"; filename="${secret}"\r\nX-Y: ${secret}`, secret),
+        part(
+          `Content-Disposition: form-data; name="photo"; filename="${secret}"\r\nX-Y: ${secret}`,
+          secret,
+        ),
       ),
     ],
     [FORM, form(part(`Content-Disposition: form-data; name="name"; ${secret}=1`, secret))],

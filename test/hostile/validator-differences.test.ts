@@ -15,11 +15,18 @@ beforeAll(async () => {
   stand = await Stand.start();
   const app = express();
   app.use(express.json({ limit: '1mb' }));
-  app.use(OpenApiValidator.middleware({ apiSpec: join(root, 'config/openapi.yaml'), validateSecurity: false }));
+  app.use(
+    OpenApiValidator.middleware({
+      apiSpec: join(root, 'config/openapi.yaml'),
+      validateSecurity: false,
+    }),
+  );
   app.use((_request: Request, response: Response) => void response.json([]));
-  app.use((error: { status?: number }, _request: Request, response: Response, _next: NextFunction) => {
-    response.status(error.status ?? 500).json({});
-  });
+  app.use(
+    (error: { status?: number }, _request: Request, response: Response, _next: NextFunction) => {
+      response.status(error.status ?? 500).json({});
+    },
+  );
   other = createServer(app);
   other.listen(0, '127.0.0.1');
   await once(other, 'listening');
@@ -37,7 +44,12 @@ interface Case {
   readonly type?: string;
 }
 
-const pet = (name: string, body: string, type = 'application/json'): Case => ({ name, line: 'POST /pets', body, type });
+const pet = (name: string, body: string, type = 'application/json'): Case => ({
+  name,
+  line: 'POST /pets',
+  body,
+  type,
+});
 const order = (name: string, body: string): Case => ({
   name,
   line: 'POST /store/orders',
@@ -63,7 +75,10 @@ const CASES: readonly Case[] = [
   pet('null where none is allowed', '{"name":null,"categoryId":1}'),
   pet('a text too short', '{"name":"","categoryId":1}'),
   pet('a text too long', `{"name":"${'a'.repeat(101)}","categoryId":1}`),
-  pet('a text of a hundred characters outside the BMP', `{"name":"${'🐈'.repeat(100)}","categoryId":1}`),
+  pet(
+    'a text of a hundred characters outside the BMP',
+    `{"name":"${'🐈'.repeat(100)}","categoryId":1}`,
+  ),
   pet('a name twice', '{"name":"a","categoryId":1,"name":"b"}'),
   pet('a name twice, the last one wrong', '{"name":"a","categoryId":1,"name":7}'),
   pet('__proto__ as a member', '{"name":"a","categoryId":1,"__proto__":{"status":"x"}}'),
@@ -79,7 +94,11 @@ const CASES: readonly Case[] = [
   pet('a body of another type', '{"name":"a","categoryId":1}', 'text/plain'),
   pet('JSON in UTF-8, said so', '{"name":"a","categoryId":1}', 'application/json; charset=utf-8'),
   pet('JSON in latin1, said so', '{"name":"a","categoryId":1}', 'application/json; charset=latin1'),
-  pet('a media type that begins alike', '{"name":"a","categoryId":1}', 'application/json-patch+json'),
+  pet(
+    'a media type that begins alike',
+    '{"name":"a","categoryId":1}',
+    'application/json-patch+json',
+  ),
   order('an empty object with nothing required', '{}'),
   order('a date and time', '{"shipDate":"2026-02-28T12:00:00Z"}'),
   order('30 February', '{"shipDate":"2026-02-30T12:00:00Z"}'),
@@ -116,7 +135,8 @@ const CASES: readonly Case[] = [
 
 async function passes(url: string, { line, body, type }: Case): Promise<boolean> {
   const bytes = Buffer.from(body ?? '');
-  const headers = body === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`];
+  const headers =
+    body === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`];
   const wire = await Wire.open(url);
   const { status } = await wire.send(stand.request(line, headers)).send(bytes).answer();
   wire.close();

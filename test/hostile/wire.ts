@@ -9,7 +9,10 @@ export interface WireAnswer {
   readonly code: string | undefined;
 }
 
-/** Milliseconds after the last send, so that a missing response is a named failure and not a hanging test. */
+/**
+ * Milliseconds after the last send, so that a missing response is a named failure and not a hanging
+ * test.
+ */
 const PATIENCE = 60_000;
 
 export class Wire {
@@ -45,11 +48,15 @@ export class Wire {
   /** Text is sent as latin1: one byte per character. */
   send(bytes: string | Buffer): this {
     this.#patience.refresh();
-    if (!this.socket.destroyed) this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    if (!this.socket.destroyed)
+      this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
     return this;
   }
 
-  /** With `head` the response has no body. Fails if the connection ends before the response is complete. */
+  /**
+   * With `head` the response has no body. Fails if the connection ends before the response is
+   * complete.
+   */
   async answer({ head = false } = {}): Promise<WireAnswer> {
     const end = await this.#find('\r\n\r\n', 0);
     const [line = '', ...lines] = this.#text.slice(0, end).split('\r\n');
@@ -81,7 +88,8 @@ export class Wire {
 
   async #body(headers: Readonly<Record<string, string>>): Promise<string> {
     if (headers['transfer-encoding'] === 'chunked') return this.#chunks();
-    if (headers['content-length'] !== undefined) return this.#take(Number(headers['content-length']));
+    if (headers['content-length'] !== undefined)
+      return this.#take(Number(headers['content-length']));
     while (!this.#ended) await this.#more();
     return this.#take(this.#text.length);
   }
@@ -115,7 +123,9 @@ export class Wire {
   async #need(): Promise<void> {
     if (this.#ended) {
       this.close();
-      throw new Error(`the connection ended before the answer was whole, after ${JSON.stringify(this.#text)}`);
+      throw new Error(
+        `the connection ended before the answer was whole, after ${JSON.stringify(this.#text)}`,
+      );
     }
     await this.#more();
   }

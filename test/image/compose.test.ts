@@ -45,7 +45,8 @@ test('both gateways count together, and know the client behind the balancer', as
   for (let i = 0; i < 62; i++) statuses.push((await get()).status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(60);
   expect(statuses.slice(60)).toEqual([429, 429]);
-  for (const name of ['gateway-1', 'gateway-2']) expect(compose.get(name).output).toContain('"address":"172.31.77.1"');
+  for (const name of ['gateway-1', 'gateway-2'])
+    expect(compose.get(name).output).toContain('"address":"172.31.77.1"');
 });
 
 test('the secret is a file, and guards the admin listener', async () => {

@@ -24,15 +24,18 @@ interface Other {
   readonly options: readonly string[];
 }
 
-/** Other images: the program of this machine, with the working directory and the options that the image adds. */
+/**
+ * Other images: the program of this machine, with the working directory and the options that the
+ * image adds.
+ */
 const OTHERS: Readonly<Record<string, Other>> = {
   redis: { program: 'redis-server', folder: '/data', options: ['--protected-mode', 'no'] },
   haproxy: { program: 'haproxy', folder: '/', options: [] },
 };
 
 /**
- * Starts services of docker-compose.yml with their commands, variables, volumes, secrets and addresses, in the order of
- * their dependencies, as far as their programs are on this machine.
+ * Starts services of docker-compose.yml with their commands, variables, volumes, secrets and
+ * addresses, in the order of their dependencies, as far as their programs are on this machine.
  */
 export class Compose {
   readonly #services: Readonly<Record<string, Service>>;
@@ -42,13 +45,19 @@ export class Compose {
   readonly #containers = new Map<string, Container>();
 
   /** @param folder for volumes and secrets; @param secrets by name */
-  constructor(image: Image, network: Network, folder: string, secrets: Readonly<Record<string, string>>) {
+  constructor(
+    image: Image,
+    network: Network,
+    folder: string,
+    secrets: Readonly<Record<string, string>>,
+  ) {
     const file = resolve(import.meta.dirname, '../../docker-compose.yml');
     this.#services = parse(readFileSync(file, 'utf8'), { merge: true }).services;
     this.#image = image;
     this.#network = network;
     this.#folder = folder;
-    for (const [name, secret] of Object.entries(secrets)) writeFileSync(join(folder, name), secret, { mode: 0o444 });
+    for (const [name, secret] of Object.entries(secrets))
+      writeFileSync(join(folder, name), secret, { mode: 0o444 });
   }
 
   get(name: string): Container {
@@ -68,9 +77,15 @@ export class Compose {
   }
 
   async untilHealthy(name: string): Promise<void> {
-    const [, ...check] = this.#services[name]!.healthcheck?.test ?? ['CMD', ...this.#image.healthcheck];
+    const [, ...check] = this.#services[name]!.healthcheck?.test ?? [
+      'CMD',
+      ...this.#image.healthcheck,
+    ];
     const container = this.get(name);
-    await until(`${name} is healthy`, () => container.isRunning() && container.run(check).status === 0);
+    await until(
+      `${name} is healthy`,
+      () => container.isRunning() && container.run(check).status === 0,
+    );
   }
 
   #options(name: string, service: Service): ContainerOptions {
@@ -83,7 +98,16 @@ export class Compose {
     if (service.build !== undefined) {
       const { tree, env, entrypoint, user, folder } = this.#image;
       const own = [...entrypoint, ...(command ?? this.#image.command)];
-      return { name, tree, env: { ...env, ...environment }, command: own, user, folder, mounts, ...address };
+      return {
+        name,
+        tree,
+        env: { ...env, ...environment },
+        command: own,
+        user,
+        folder,
+        mounts,
+        ...address,
+      };
     }
     const other = OTHERS[service.image!.split(':')[0]!]!;
     const { [other.folder]: folder = '/', ...files } = mounts;

@@ -25,8 +25,9 @@ export interface ContainerOptions {
 const GATEWAY = '172.31.77.1';
 
 /**
- * Containers on a bridge, each with namespaces of its own for processes, mounts and the network. They find each other
- * by name. Unlike Docker's, they have this machine's control groups and capabilities of root if `user` is 0.
+ * Containers on a bridge, each with namespaces of its own for processes, mounts and the network.
+ * They find each other by name. Unlike Docker's, they have this machine's control groups and
+ * capabilities of root if `user` is 0.
  */
 export class Network {
   readonly #bridge = `sg${process.pid % 100_000}`;
@@ -48,7 +49,18 @@ export class Network {
     const address = options.address ?? `172.31.77.${number}`;
     const namespace = `${this.#bridge}-${number}`;
     ip('netns', 'add', namespace);
-    ip('link', 'add', `${this.#bridge}v${number}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
+    ip(
+      'link',
+      'add',
+      `${this.#bridge}v${number}`,
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'netns',
+      namespace,
+    );
     ip('link', 'set', `${this.#bridge}v${number}`, 'master', this.#bridge, 'up');
     ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'eth0');
     for (const device of ['eth0', 'lo']) ip('-n', namespace, 'link', 'set', device, 'up');
@@ -60,10 +72,19 @@ export class Network {
     return container;
   }
 
-  /** A server of this process, which containers reach. It keeps requests until the test ends them. */
-  async backend(): Promise<{ readonly url: string; readonly held: ServerResponse[]; close(): Promise<void> }> {
+  /**
+   * A server of this process, which containers reach. It keeps requests until the test ends them.
+   */
+  async backend(): Promise<{
+    readonly url: string;
+    readonly held: ServerResponse[];
+    close(): Promise<void>;
+  }> {
     const held: ServerResponse[] = [];
-    const server = createServer((_request, response) => void held.push(response)).listen(0, GATEWAY);
+    const server = createServer((_request, response) => void held.push(response)).listen(
+      0,
+      GATEWAY,
+    );
     await once(server, 'listening');
     const close = async () => {
       server.closeAllConnections();
@@ -98,8 +119,19 @@ export class Container {
     this.#options = options;
     this.place = place;
     const script = [...mountLines(options), `exec ${runLine(options)}`].join('\n');
-    const unshare = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'bash', '-euc', script];
-    this.#child = spawn('ip', ['netns', 'exec', place.namespace, ...unshare], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const unshare = [
+      'unshare',
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      'bash',
+      '-euc',
+      script,
+    ];
+    this.#child = spawn('ip', ['netns', 'exec', place.namespace, ...unshare], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.on('data', (data) => {
         this.#output += data;
@@ -117,13 +149,15 @@ export class Container {
 
   /** Until its program has replaced the shell. */
   async started(): Promise<void> {
-    const isReplaced = () => this.#pid !== null && readFileSync(`/proc/${this.#pid}/comm`, 'utf8') !== 'bash\n';
+    const isReplaced = () =>
+      this.#pid !== null && readFileSync(`/proc/${this.#pid}/comm`, 'utf8') !== 'bash\n';
     await until(`${this.#options.name} starts`, () => this.isRunning() && isReplaced());
   }
 
   /** @throws with its output if it has ended */
   isRunning(): true {
-    if (this.#child.exitCode !== null) throw new Error(`${this.#options.name} ended: ${this.#output.slice(-2_000)}`);
+    if (this.#child.exitCode !== null)
+      throw new Error(`${this.#options.name} ended: ${this.#output.slice(-2_000)}`);
     return true;
   }
 
@@ -132,20 +166,29 @@ export class Container {
   }
 
   /** Runs a program in the container, as its user or another one. */
-  run(command: readonly string[], user = this.#options.user): { readonly status: number | null; readonly out: string } {
+  run(
+    command: readonly string[],
+    user = this.#options.user,
+  ): { readonly status: number | null; readonly out: string } {
     const { env } = this.#options;
     const namespaces = ['--mount', '--pid', '--net', '--root', '--wd'];
     const enter = ['--target', `${this.#pid}`, ...namespaces, '-S', `${user}`, '-G', `${user}`];
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const { status, stdout, stderr } = spawnSync('nsenter', [...enter, 'env', '-i', ...variables, ...command], {
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr } = spawnSync(
+      'nsenter',
+      [...enter, 'env', '-i', ...variables, ...command],
+      {
+        encoding: 'utf8',
+      },
+    );
     return { status, out: stdout + stderr };
   }
 
   /** Process 1 of the container. */
   get #pid(): number | null {
-    const { status, stdout } = spawnSync('pgrep', ['--parent', `${this.#child.pid}`], { encoding: 'utf8' });
+    const { status, stdout } = spawnSync('pgrep', ['--parent', `${this.#child.pid}`], {
+      encoding: 'utf8',
+    });
     return status === 0 ? Number(stdout) : null;
   }
 }
@@ -161,7 +204,8 @@ function mountLines({ tree, mounts }: ContainerOptions): string[] {
     return [point, `mount --bind ${quote(source)} ${target}`];
   });
   if (tree === null) return lines;
-  for (const place of ['dev/null', 'dev/urandom']) mkdirSync(join(tree, dirname(place)), { recursive: true });
+  for (const place of ['dev/null', 'dev/urandom'])
+    mkdirSync(join(tree, dirname(place)), { recursive: true });
   const at = (place: string) => quote(join(tree, place));
   return [
     `touch ${at('dev/null')} ${at('dev/urandom')}`,

@@ -42,7 +42,9 @@ const untilHealthy = (container: Container) =>
   until('the health check passes', () => container.run(image.healthcheck).status === 0);
 
 const newKey = (container: Container) =>
-  container.run(['storegate', 'keys', 'create', '--plan', 'free', '--account', 'acme', '--key-only']).out.trim();
+  container
+    .run(['storegate', 'keys', 'create', '--plan', 'free', '--account', 'acme', '--key-only'])
+    .out.trim();
 
 const get = (container: Container, key: string) =>
   fetch(`http://${container.address}:8080/pets`, { headers: { 'X-API-Key': key } });
@@ -58,7 +60,19 @@ test('names its version and license', () => {
 });
 
 test('has nothing that its user could change but data and settings', () => {
-  const writable = ['-xdev', '(', '-user', `${image.user}`, '-o', '-perm', '-o+w', ')', '-not', '-type', 'l'];
+  const writable = [
+    '-xdev',
+    '(',
+    '-user',
+    `${image.user}`,
+    '-o',
+    '-perm',
+    '-o+w',
+    ')',
+    '-not',
+    '-type',
+    'l',
+  ];
   const found = execFileSync('find', [image.tree, ...writable], { encoding: 'utf8' })
     .trim()
     .split('\n');
@@ -70,7 +84,10 @@ test('has nothing that its user could change but data and settings', () => {
 test('serves on a read-only root, keeps its data over a restart', async () => {
   const first = await start('first');
   await untilHealthy(first);
-  expect(first.run(['touch', '/app/file'], 0)).toMatchObject({ status: 1, out: expect.stringContaining('Read-only') });
+  expect(first.run(['touch', '/app/file'], 0)).toMatchObject({
+    status: 1,
+    out: expect.stringContaining('Read-only'),
+  });
   const key = newKey(first);
   const response = await get(first, key);
   expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, '59']);

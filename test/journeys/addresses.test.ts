@@ -23,7 +23,8 @@ afterEach(async () => {
 const start = async (options: GatewayOptions) => {
   gateway = await TestGateway.start(options);
 };
-const explained = async (id: string) => (await adminOf(gateway.adminUrl)('GET', `/requests/${id}`)).body;
+const explained = async (id: string) =>
+  (await adminOf(gateway.adminUrl)('GET', `/requests/${id}`)).body;
 const from = (address: string, path: string, key?: string) => {
   const asked = gateway.client.get(path).set('X-Forwarded-For', address);
   return key === undefined ? asked : asked.set('X-API-Key', key);
@@ -32,8 +33,11 @@ const from = (address: string, path: string, key?: string) => {
 async function startTarget(): Promise<string> {
   target = createServer((_request, response) => response.end('"good"'));
   target.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
-    // The server does not track it after the upgrade, so it does not end with the other connections.
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
+    // The server does not track it after the upgrade, so it does not end with the other
+    // connections.
     socket.on('end', () => socket.end()).resume();
   });
   target.listen(0, '127.0.0.1');
@@ -58,10 +62,16 @@ test('a denied address gets one response to everything, which charges no client 
   const explanation = await explained(headers['x-request-id']!);
   expect(explanation).toMatchObject({ step: 'http', code: 'address_denied', key: null });
   expect(explanation.reason).toBe('addresses.deny has 127.0.0.0/8');
-  expect(gateway.log.at(-1)).toMatchObject({ code: 'address_denied', reason: 'addresses.deny has 127.0.0.0/8' });
-  for (let i = 0; i < 70; i++) expect((await gateway.client.get('/pets').set('X-API-Key', 'wrong')).status).toBe(403);
+  expect(gateway.log.at(-1)).toMatchObject({
+    code: 'address_denied',
+    reason: 'addresses.deny has 127.0.0.0/8',
+  });
+  for (let i = 0; i < 70; i++)
+    expect((await gateway.client.get('/pets').set('X-API-Key', 'wrong')).status).toBe(403);
   expect((await gateway.admin.get(`/keys`)).body.keys[0]).toMatchObject({ lastUsed: null });
-  expect((await gateway.admin.get('/metrics')).text).toMatch(/storegate_refusals_total\{[^}]*code="address_denied"/);
+  expect((await gateway.admin.get('/metrics')).text).toMatch(
+    /storegate_refusals_total\{[^}]*code="address_denied"/,
+  );
   expect((await gateway.admin.get('/health/ready')).status).toBe(200);
 });
 
@@ -71,12 +81,26 @@ test('behind a trusted proxy the client address counts, of either IP version, an
 addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2001:db8:bad::/48"] }`,
   });
   const { secret } = await gateway.key();
-  for (const address of ['198.51.100.7', '2001:db8::7', '::ffff:198.51.100.8', '203.0.113.1, 198.51.100.7'])
+  for (const address of [
+    '198.51.100.7',
+    '2001:db8::7',
+    '::ffff:198.51.100.8',
+    '203.0.113.1, 198.51.100.7',
+  ])
     expect((await from(address, '/pets', secret)).status).toBe(200);
-  for (const address of ['198.51.100.66', '2001:db8:bad::1', '203.0.113.1', '::1', '198.51.100.7, 203.0.113.1', 'x'])
+  for (const address of [
+    '198.51.100.66',
+    '2001:db8:bad::1',
+    '203.0.113.1',
+    '::1',
+    '198.51.100.7, 203.0.113.1',
+    'x',
+  ])
     isTheError(await from(address, '/pets', secret), 403, 'address_denied');
   const { headers } = await from('203.0.113.1', '/pets', secret);
-  expect((await explained(headers['x-request-id']!)).reason).toBe('addresses.allow does not have the address');
+  expect((await explained(headers['x-request-id']!)).reason).toBe(
+    'addresses.allow does not have the address',
+  );
 });
 
 test('a client on IPv6 is found in lists too', async () => {
@@ -87,7 +111,10 @@ test('a client on IPv6 is found in lists too', async () => {
     ['[::1]', 403, 'address_denied'],
   ] as const) {
     const answer = await fetch(`http://${host}:${port}/pets`);
-    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+      status,
+      code,
+    ]);
   }
 });
 
@@ -104,8 +131,10 @@ mounts:
   expect((await from('198.51.100.7', '/files/a', secret)).status).toBe(200);
   isTheError(await from('198.51.100.7', '/files/a'), 401, 'missing_api_key');
   for (const address of ['198.51.100.66', '203.0.113.1'])
-    for (const path of ['/files', '/files/a']) isTheError(await from(address, path), 403, 'address_denied');
-  for (const path of ['/open/a', '/filesystem']) expect((await from('203.0.113.1', path, secret)).status).not.toBe(403);
+    for (const path of ['/files', '/files/a'])
+      isTheError(await from(address, path), 403, 'address_denied');
+  for (const path of ['/open/a', '/filesystem'])
+    expect((await from('203.0.113.1', path, secret)).status).not.toBe(403);
   expect((await from('203.0.113.1', '/pets', secret)).status).toBe(200);
   isTheError(await from('203.0.113.1', '/pets/of/mine', secret), 403, 'address_denied');
 
@@ -124,7 +153,9 @@ mounts:
       'Sec-WebSocket-Version: 13',
       `X-API-Key: ${secret}`,
     ];
-    const text = ['GET /files/live HTTP/1.1', ...lines, `X-Forwarded-For: ${address}`, '', ''].join('\r\n');
+    const text = ['GET /files/live HTTP/1.1', ...lines, `X-Forwarded-For: ${address}`, '', ''].join(
+      '\r\n',
+    );
     const { status } = await wire.send(text).answer();
     wire.close();
     return status;
@@ -134,7 +165,8 @@ mounts:
 });
 
 test('a list in a file takes effect when it changes, under load, and a broken one changes nothing', async () => {
-  const settings = 'http: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
+  const settings =
+    'http: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
   await start({});
   const blocked = join(gateway.folder, 'blocked.txt');
   const many = Array.from({ length: 20_000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`).join('\n');
@@ -159,8 +191,12 @@ test('a list in a file takes effect when it changes, under load, and a broken on
   const reloads = gateway.log.filter(({ msg }) => msg === 'reload.done');
   expect(reloads.at(-1)).toMatchObject({ changed: ['addresses.deny'], needRestart: [] });
   writeFileSync(blocked, '203.0.113.1/24\n');
-  await until('the mistake is logged', () => gateway.log.some(({ msg }) => msg === 'reload.failed'));
-  expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.failed'))).toContain('blocked.txt:1:1');
+  await until('the mistake is logged', () =>
+    gateway.log.some(({ msg }) => msg === 'reload.failed'),
+  );
+  expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.failed'))).toContain(
+    'blocked.txt:1:1',
+  );
   expect(await status('10.1.2.3')).toBe(403);
   writeFileSync(blocked, '');
   await until('the address is allowed again', async () => (await status('203.0.113.9')) === 200);
@@ -195,7 +231,9 @@ test('the lists of a plan apply to its keys, before anything is charged, and are
 
   const admin = adminOf(gateway.adminUrl);
   const put = (body: object) => admin('PUT', '/plans/office', body);
-  expect((await put({ addresses: { allow: ['203.0.113.0/24'], deny: ['203.0.113.66'] } })).status).toBe(200);
+  expect(
+    (await put({ addresses: { allow: ['203.0.113.0/24'], deny: ['203.0.113.66'] } })).status,
+  ).toBe(200);
   expect((await put({ limits: '50/minute' })).status).toBe(200);
   expect((await admin('GET', '/plans/office')).body.addresses).toEqual({
     allow: ['203.0.113.0/24'],

@@ -56,7 +56,9 @@ async function start(origins: string, env: Record<string, string> = {}): Promise
 const corsFields = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
-describe.each<[name: string, env: Record<string, string>, paths: readonly (readonly [string, string])[]]>([
+describe.each<
+  [name: string, env: Record<string, string>, paths: readonly (readonly [string, string])[]]
+>([
   [
     'with a contract',
     {},
@@ -77,21 +79,25 @@ describe.each<[name: string, env: Record<string, string>, paths: readonly (reado
     ({ secret } = await gateway.key());
   });
 
-  test.each(paths)('passes a preflight of %s to the backend, and its response back', async (path, reached) => {
-    const response = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
-    expect([response.status, corsFields(response.headers)]).toEqual([204, OWN_FIELDS]);
-    expect(response.headers.get('x-ratelimit-limit')).toBe('6000');
-    const { method, url, headers } = store.seen.at(-1)!;
-    expect([method, url]).toEqual(['OPTIONS', reached]);
-    expect(headers).toMatchObject({
-      origin: ORIGIN,
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'x-api-key',
-    });
-  });
+  test.each(paths)(
+    'passes a preflight of %s to the backend, and its response back',
+    async (path, reached) => {
+      const response = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
+      expect([response.status, corsFields(response.headers)]).toEqual([204, OWN_FIELDS]);
+      expect(response.headers.get('x-ratelimit-limit')).toBe('6000');
+      const { method, url, headers } = store.seen.at(-1)!;
+      expect([method, url]).toEqual(['OPTIONS', reached]);
+      expect(headers).toMatchObject({
+        origin: ORIGIN,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-api-key',
+      });
+    },
+  );
 
   test('returns the CORS fields of the backend with a response, and has none of its own', async () => {
-    const ask = (key: string) => fetch(gateway.url + paths[0]![0], { headers: { Origin: ORIGIN, 'X-API-Key': key } });
+    const ask = (key: string) =>
+      fetch(gateway.url + paths[0]![0], { headers: { Origin: ORIGIN, 'X-API-Key': key } });
     const response = await ask(secret);
     expect([response.status, corsFields(response.headers)]).toEqual([200, OWN_FIELDS]);
     expect(corsFields((await ask('wrong')).headers)).toEqual({});
@@ -119,9 +125,14 @@ describe('a preflight that does not reach the backend', () => {
       const before = store.seen.length;
       const preflight = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
       expect([preflight.status, store.seen.length - before]).toEqual([204, 0]);
-      const response = await fetch(gateway.url + path, { headers: { Origin: ORIGIN, 'X-API-Key': secret } });
+      const response = await fetch(gateway.url + path, {
+        headers: { Origin: ORIGIN, 'X-API-Key': secret },
+      });
       const { 'access-control-expose-headers': exposed, ...others } = corsFields(response.headers);
-      expect([exposed?.includes('X-Request-Id'), others]).toEqual([true, { 'access-control-allow-origin': '*' }]);
+      expect([exposed?.includes('X-Request-Id'), others]).toEqual([
+        true,
+        { 'access-control-allow-origin': '*' },
+      ]);
     }
   });
 });

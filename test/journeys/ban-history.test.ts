@@ -76,9 +76,16 @@ describe('an embedded gateway', () => {
       reason: REASON,
       ended: null,
     });
-    expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban.started')).toBeDefined();
+    expect(
+      gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban.started'),
+    ).toBeDefined();
     const [ban] = (await admin('GET', '/bans')).body.bans;
-    expect(ban).toMatchObject({ reason: REASON, by: null, level: 1, history: { bans: 1, lifted: null } });
+    expect(ban).toMatchObject({
+      reason: REASON,
+      by: null,
+      level: 1,
+      history: { bans: 1, lifted: null },
+    });
     expect((await admin('GET', `/audit?target=${id}`)).body.entries).toEqual([]);
     expect(JSON.stringify([await history(admin), gateway.log])).not.toContain(secret);
     await gateway.close();
@@ -112,11 +119,9 @@ describe('an embedded gateway', () => {
     expect(extended!.ended).toEqual({ at: lifted!.at, how: 'lifted', by: 'local' });
     const { usage } = (await admin('GET', `/usage/${id}`)).body;
     expect(usage[0].history).toEqual({ bans: 2, lifted: { at: lifted!.at, by: 'local' } });
-    expect((await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action)).toEqual([
-      'bans.add',
-      'bans.lift',
-      'bans.extend',
-    ]);
+    expect(
+      (await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action),
+    ).toEqual(['bans.add', 'bans.lift', 'bans.extend']);
   });
 
   test('finds the bans of a key, of an account, and of all keys of an account', async () => {
@@ -127,13 +132,17 @@ describe('an embedded gateway', () => {
     ];
     for (const { secret } of [one, two, team]) await getBanned(secret, [gateway]);
     await historyOf(admin, 3);
-    const targets = async (party: string) => (await history(admin, `?subject=${party}`)).map(({ target }) => target);
+    const targets = async (party: string) =>
+      (await history(admin, `?subject=${party}`)).map(({ target }) => target);
     expect(await targets(one.id)).toEqual([one.id]);
     expect(await targets('acme')).toEqual([one.id]);
     expect(await targets('crew')).toEqual(['crew']);
     expect(await targets(team.id)).toEqual(['crew']);
     expect(await targets('unknown')).toEqual([]);
-    expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({ plan: 'team', level: 1 });
+    expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({
+      plan: 'team',
+      level: 1,
+    });
     expect((await admin('GET', `/ban-history?subject=${one.secret}`)).status).toBe(400);
   });
 
@@ -147,11 +156,9 @@ describe('an embedded gateway', () => {
     const first = await page('');
     const second = await page(`&below=${first.next}`);
     const third = await page(`&below=${second.next}`);
-    expect([first, second, third].map(({ entries }) => entries.map((entry: Entry) => entry.number))).toEqual([
-      [5, 4],
-      [3, 2],
-      [1],
-    ]);
+    expect(
+      [first, second, third].map(({ entries }) => entries.map((entry: Entry) => entry.number)),
+    ).toEqual([[5, 4], [3, 2], [1]]);
     expect(third.next).toBeNull();
     const since = new Date(gateway.clock.now - 49 * 60 * MINUTE).toISOString();
     expect((await history(admin, `?since=${since}`)).map(({ number }) => number)).toEqual([5, 4]);
@@ -189,12 +196,19 @@ describe('gateways on one Redis', () => {
     const entries = await historyOf(adminOf(one.adminUrl), 5);
     for (const secret of secrets)
       for (const gateway of [one, two])
-        await until('both refuse it as banned', async () => (await ask(gateway, secret)).status === 403);
+        await until(
+          'both refuse it as banned',
+          async () => (await ask(gateway, secret)).status === 403,
+        );
     expect(entries.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
     expect(new Set(entries.map(({ target }) => target)).size).toBe(5);
-    for (const { after } of entries) expect(after).toMatchObject({ reason: REASON, level: 1, strikes: 3 });
+    for (const { after } of entries)
+      expect(after).toMatchObject({ reason: REASON, level: 1, strikes: 3 });
     await adminOf(two.adminUrl)('DELETE', '/bans/a0');
-    expect(kinds(await history(adminOf(one.adminUrl), '?subject=a0'))).toEqual(['bans.lift -', 'bans.start lifted']);
+    expect(kinds(await history(adminOf(one.adminUrl), '?subject=a0'))).toEqual([
+      'bans.lift -',
+      'bans.start lifted',
+    ]);
     expect(await history(adminOf(two.adminUrl))).toHaveLength(6);
   });
 
@@ -208,6 +222,9 @@ describe('gateways on one Redis', () => {
     await redis.admin.replicaof('NO', 'ONE');
     const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?subject=${id}`);
     expect(entries).toHaveLength(1);
-    expect(entries[0]).toMatchObject({ action: 'bans.start', after: { reason: REASON, operation: 'listPets' } });
+    expect(entries[0]).toMatchObject({
+      action: 'bans.start',
+      after: { reason: REASON, operation: 'listPets' },
+    });
   });
 });

@@ -6,7 +6,8 @@ import { Wire } from '../hostile/wire.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
-const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+const SWITCHED =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 const CONTRACT = `
 openapi: 3.0.3
@@ -49,7 +50,11 @@ beforeAll(async () => {
   const storeUrl = `${store.url}/v1`;
   const settings = `contract: {file: ${file}, encodedSlash: pass, semicolon: pass}\n${mountsTo(store.url)}`;
   gateway = await TestGateway.start({ storeUrl, settings });
-  strict = await TestGateway.start({ storeUrl, settings: mountsTo(store.url), env: { STOREGATE_CONTRACT: 'none' } });
+  strict = await TestGateway.start({
+    storeUrl,
+    settings: mountsTo(store.url),
+    env: { STOREGATE_CONTRACT: 'none' },
+  });
   ({ secret } = await gateway.key());
   ({ secret: secretOfStrict } = await strict.key());
 });
@@ -83,7 +88,9 @@ describe('the target reaches the backend in the bytes of the client', () => {
     ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, UPGRADE],
     ['the absolute form', 'http://api/up/%7e?', '/v1/up/%7e?', []],
   ])('of %s', async (_what, target, there, headers) => {
-    expect((await ask(gateway.url, secret, target, headers)).status).toBe(headers === UPGRADE ? 101 : 200);
+    expect((await ask(gateway.url, secret, target, headers)).status).toBe(
+      headers === UPGRADE ? 101 : 200,
+    );
     expect(store.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
     expect(store.complaints).toEqual([]);
   });
@@ -109,7 +116,10 @@ describe('an encoded slash and a semicolon', () => {
     'by setting let no dot segment through: %s',
     async (target) => {
       const before = store.requests.length;
-      expect(await ask(gateway.url, secret, target)).toMatchObject({ status: 400, code: 'malformed_request' });
+      expect(await ask(gateway.url, secret, target)).toMatchObject({
+        status: 400,
+        code: 'malformed_request',
+      });
       expect(store.requests.length).toBe(before);
     },
   );

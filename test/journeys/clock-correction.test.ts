@@ -82,7 +82,10 @@ describeDeep('a wall clock that was an hour fast and is corrected', () => {
     const redis = await startRedis({ env: clock.env });
     stops.push(() => redis.stop());
     // Another gateway, which remembers no refusal.
-    const [gateway, other] = [await gatewayWith({ REDIS_URL: redis.url }), await gatewayWith({ REDIS_URL: redis.url })];
+    const [gateway, other] = [
+      await gatewayWith({ REDIS_URL: redis.url }),
+      await gatewayWith({ REDIS_URL: redis.url }),
+    ];
     const refused = await refusedKeys(gateway, other);
     clock.set(0);
     await expectShortWaits(refused);

@@ -6,7 +6,10 @@ import { hashSecret } from '../../src/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/file.ts';
 import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
-import { type LastKnownEntry, unpackLastKnown } from '../../src/state/shared/last-known-counters.ts';
+import {
+  type LastKnownEntry,
+  unpackLastKnown,
+} from '../../src/state/shared/last-known-counters.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -50,7 +53,13 @@ async function startAgain(password?: string): Promise<RedisServer> {
 async function start(folder: string, workers: number): Promise<GatewayWithWorkers> {
   const files = { 'gateway.yaml': SETTINGS };
   const redisUrl = `redis://127.0.0.1:${port}`;
-  const gateway = await GatewayWithWorkers.start({ redisUrl, storeUrl: store.url, workers, files, folder });
+  const gateway = await GatewayWithWorkers.start({
+    redisUrl,
+    storeUrl: store.url,
+    workers,
+    files,
+    folder,
+  });
   gateways.push(gateway);
   return gateway;
 }
@@ -82,12 +91,18 @@ interface Called {
 }
 
 const categories = ({ url }: Called, key: string) => get(`${url}/categories`, { 'X-API-Key': key });
-const limitOf = async (gateway: Called, key: string) => (await categories(gateway, key)).headers['x-ratelimit-limit'];
-const left = async (gateway: Called, key: string) => (await categories(gateway, key)).headers['x-ratelimit-remaining'];
+const limitOf = async (gateway: Called, key: string) =>
+  (await categories(gateway, key)).headers['x-ratelimit-limit'];
+const left = async (gateway: Called, key: string) =>
+  (await categories(gateway, key)).headers['x-ratelimit-remaining'];
 const statusOf = async (gateway: Called, key: string) => (await categories(gateway, key)).status;
 
 async function makeKey({ adminUrl }: Called, limits: string): Promise<{ id: string; key: string }> {
-  const { status, body } = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+  const { status, body } = await adminOf(adminUrl)('POST', '/keys', {
+    account: 'acme',
+    plan: 'enterprise',
+    limits,
+  });
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body;
 }
@@ -128,18 +143,34 @@ describe('a gateway that was killed', () => {
     expect(await statusOf(gateway, keys.revoked)).toBe(401);
     expect((await fetch(`${gateway.adminUrl}/health/ready`)).status).toBe(200);
     const { status, body } = await adminOf(gateway.adminUrl)('GET', '/keys');
-    expect([status, body]).toEqual([200, { keys: expect.any(Array), next: null, asOf: expect.any(String) }]);
-    const listed = await commandLine(folder())(['keys', 'list', '--url', gateway.adminUrl, '--json']);
-    expect(listed.err).toBe(`Redis is down: this is the last state known to the gateway, of ${body.asOf}.\n`);
+    expect([status, body]).toEqual([
+      200,
+      { keys: expect.any(Array), next: null, asOf: expect.any(String) },
+    ]);
+    const listed = await commandLine(folder())([
+      'keys',
+      'list',
+      '--url',
+      gateway.adminUrl,
+      '--json',
+    ]);
+    expect(listed.err).toBe(
+      `Redis is down: this is the last state known to the gateway, of ${body.asOf}.\n`,
+    );
     expect(JSON.parse(listed.out)).toEqual(body.keys);
-    expect(await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
+    expect(
+      await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' }),
+    ).toBeGreaterThan(0);
     expect(await metricOf(gateway.adminUrl, 'storegate_key_cache_age_seconds')).toBeLessThan(3_600);
   }
 
   async function hasRedis(gateway: Called, data: string): Promise<void> {
     const admin = adminOf(gateway.adminUrl);
     // With workers the primary has a connection of its own, which may recover later.
-    await until('operators are served', async () => bodyOf(await admin('GET', '/keys')).asOf === undefined);
+    await until(
+      'operators are served',
+      async () => bodyOf(await admin('GET', '/keys')).asOf === undefined,
+    );
     const made = await makeKey(gateway, '7/day');
     expect(await limitOf(gateway, made.key)).toBe('7');
     expect(await statusOf(gateway, keys.revoked)).toBe(401);
@@ -153,7 +184,12 @@ describe('a gateway that was killed', () => {
     const banned = await makeKey(first, '2/hour');
     for (const units of ['1', '0']) expect(await left(first, limited.key)).toBe(units);
     expect(
-      (await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, { duration: '1h', reason: 'a test' })).status,
+      (
+        await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, {
+          duration: '1h',
+          reason: 'a test',
+        })
+      ).status,
     ).toBe(200);
     await untilCopied(data, banned.key);
     for (const end of ['', '-wal', '-shm'])
@@ -173,8 +209,16 @@ describe('a gateway that was killed', () => {
     const workers = 2;
     const first = await start(folder(), workers);
     const data = join(first.folder, 'data');
-    const made = await Promise.all([first.key('100/day'), first.key('100/day'), first.key('100/day')]);
-    [keys.served, keys.unseen, keys.revoked] = made.map(({ key }) => key) as [string, string, string];
+    const made = await Promise.all([
+      first.key('100/day'),
+      first.key('100/day'),
+      first.key('100/day'),
+    ]);
+    [keys.served, keys.unseen, keys.revoked] = made.map(({ key }) => key) as [
+      string,
+      string,
+      string,
+    ];
     expect(await left(first, keys.served)).toBe('99');
     expect((await first.admin('DELETE', `/keys/${made[2]!.id}`)).status).toBe(200);
     for (const key of [keys.served, keys.unseen]) await untilCopied(data, key);
@@ -185,16 +229,22 @@ describe('a gateway that was killed', () => {
     await until('there is another one', () => first.logged('worker.started').length === 3);
     expect(first.pids).not.toContain(killed);
     expect(first.pids).toContain(other);
-    for (const { status } of await first.fromEveryWorker('/categories', { 'X-API-Key': keys.served }))
+    for (const { status } of await first.fromEveryWorker('/categories', {
+      'X-API-Key': keys.served,
+    }))
       expect(status).toBe(200);
     await first.kill();
     crashed = copyOf(first.folder);
 
     const second = await start(first.folder, workers);
     await servesItsCopy(second, second.log);
-    for (const { status, headers } of await second.fromEveryWorker('/categories', { 'X-API-Key': keys.unseen }))
+    for (const { status, headers } of await second.fromEveryWorker('/categories', {
+      'X-API-Key': keys.unseen,
+    }))
       expect([status, headers['x-ratelimit-limit']]).toEqual([200, '100']);
-    expect((await commandLine(first.folder)(['keys', 'list'], { env: environment('data') })).code).not.toBe(0);
+    expect(
+      (await commandLine(first.folder)(['keys', 'list'], { env: environment('data') })).code,
+    ).not.toBe(0);
 
     redis = await startAgain('secret');
     await until('it is logged', () => second.logged('state.incompatible').length > 0);
@@ -251,8 +301,11 @@ describe('a gateway that was killed', () => {
 
 test('under local, a gateway that is killed and restarted in an outage grants nothing twice, and charges all of it once Redis is up', async () => {
   const usage = async ({ url }: Called, key: string) =>
-    (JSON.parse((await get(`${url}/usage`, { 'X-API-Key': key })).body) as { windows?: { remaining: number }[] })
-      .windows?.[0];
+    (
+      JSON.parse((await get(`${url}/usage`, { 'X-API-Key': key })).body) as {
+        windows?: { remaining: number }[];
+      }
+    ).windows?.[0];
 
   function keptOf(data: string, id: string): number | undefined {
     let kept: LastKnownEntry | undefined;

@@ -56,18 +56,27 @@ let cli: CommandLine;
 beforeAll(async () => {
   contractFile = join(folderOf(), 'own.yaml');
   writeFileSync(contractFile, CONTRACT);
-  gateway = await TestGateway.start({ settings: SETTINGS, plans: PLANS, env: { STOREGATE_CONTRACT: contractFile } });
+  gateway = await TestGateway.start({
+    settings: SETTINGS,
+    plans: PLANS,
+    env: { STOREGATE_CONTRACT: contractFile },
+  });
   admin = adminOf(gateway.adminUrl);
   cli = commandLine(gateway.folder);
   unchanged();
-  await until('the gateway has noticed these files', async () => (await currentConfiguration()).lastReload !== null);
+  await until(
+    'the gateway has noticed these files',
+    async () => (await currentConfiguration()).lastReload !== null,
+  );
 });
 beforeEach(unchanged);
 afterAll(() => gateway?.stop());
 
-const currentConfiguration = async () => (await admin('GET', '/status')).body.gateways[0].configuration;
+const currentConfiguration = async () =>
+  (await admin('GET', '/status')).body.gateways[0].configuration;
 
-const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) => writeUnnoticed(join(gateway.folder, name), text);
+const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) =>
+  writeUnnoticed(join(gateway.folder, name), text);
 
 function unchanged(): void {
   write('gateway.yaml', `${SETTINGS}${MARK}`);
@@ -137,12 +146,30 @@ bans: { strikes: 4, workers: 1, durations: [1m] }
       plans: [
         {
           name: 'free',
-          inForce: { count: 'key', limits: '60/minute', concurrency: null, weight: 1, addresses: null },
-          inFiles: { count: 'key', limits: '30/minute,500/day:sliding', concurrency: null, weight: 1, addresses: null },
+          inForce: {
+            count: 'key',
+            limits: '60/minute',
+            concurrency: null,
+            weight: 1,
+            addresses: null,
+          },
+          inFiles: {
+            count: 'key',
+            limits: '30/minute,500/day:sliding',
+            concurrency: null,
+            weight: 1,
+            addresses: null,
+          },
         },
         {
           name: 'team',
-          inForce: { count: 'account', limits: '100/hour', concurrency: null, weight: 1, addresses: null },
+          inForce: {
+            count: 'account',
+            limits: '100/hour',
+            concurrency: null,
+            weight: 1,
+            addresses: null,
+          },
           inFiles: null,
         },
         {
@@ -166,7 +193,9 @@ bans: { strikes: 4, workers: 1, durations: [1m] }
     });
     const { out } = await here('config', 'diff');
     expect(out).toMatch(/\nplan +free +60\/minute +30\/minute,500\/day:sliding /);
-    expect(out).toMatch(/\nplan +team +100\/hour per account +-.*\nplan +new +- +custom, from ::1 /);
+    expect(out).toMatch(
+      /\nplan +team +100\/hour per account +-.*\nplan +new +- +custom, from ::1 /,
+    );
     expect(out).toMatch(/\naccount limits +acme +5\/minute +6\/minute /);
     expect(out).toMatch(/\nbans +strikes +3 +4 /);
     expect(out).not.toContain('lengths');
@@ -174,7 +203,10 @@ bans: { strikes: 4, workers: 1, durations: [1m] }
 
   test('the contract: operations that are new, removed, or refer to something else', async () => {
     const changed = CONTRACT.replace('operationId: createPet', 'operationId: addPet');
-    writeUnnoticed(contractFile, changed.replace('Category: {', 'Category: { title: Something else,'));
+    writeUnnoticed(
+      contractFile,
+      changed.replace('Category: {', 'Category: { title: Something else,'),
+    );
     const { contract } = await diff();
     expect(contract).toMatchObject({ added: ['addPet'], removed: ['createPet'] });
     expect(contract.changed).toEqual(['listCategories']);
@@ -190,10 +222,17 @@ bans: { strikes: 4, workers: 1, durations: [1m] }
     write('gateway.yaml', `redis: { sentinelPassword: ${SECOND} }\n${MARK}`);
     const found = await diff();
     expect(found.settings).toContainEqual(
-      expect.objectContaining({ name: 'redis.sentinelPassword', inForce: '"***"', inFiles: '"***"', masked: true }),
+      expect.objectContaining({
+        name: 'redis.sentinelPassword',
+        inForce: '"***"',
+        inFiles: '"***"',
+        masked: true,
+      }),
     );
     const [human, json] = [await there('config', 'diff'), await there('config', 'diff', '--json')];
-    expect(human.out).toMatch(/\nsetting +redis\.sentinelPassword +a secret +another secret +file /);
+    expect(human.out).toMatch(
+      /\nsetting +redis\.sentinelPassword +a secret +another secret +file /,
+    );
     expect(JSON.parse(json.out)).toEqual(found);
     for (const secret of [FIRST, SECOND])
       expect(`${JSON.stringify(found)}${human.out}${json.out}`).not.toContain(secret);
@@ -207,7 +246,9 @@ test('files that a reload would refuse are reported with every mistake', async (
   expect(await diff()).toMatchObject({
     status: 422,
     code: 'configuration_unfit',
-    message: expect.stringMatching(/^A reload would be refused: .*gateway\.yaml:1:.*plans\.yaml:2:/),
+    message: expect.stringMatching(
+      /^A reload would be refused: .*gateway\.yaml:1:.*plans\.yaml:2:/,
+    ),
   });
   const { code, err } = await there('config', 'diff');
   expect(code).toBe(1);
@@ -222,7 +263,10 @@ test('files that a reload would refuse are reported with every mistake', async (
 test('the gateway of the data folder is found, and a missing one is reported', async () => {
   expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.maxEntries .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
-  expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('No gateway is running here.') });
+  expect(nowhere).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No gateway is running here.'),
+  });
 });
 
 test('config without an argument still shows every setting, and accepts no other word', async () => {
@@ -242,9 +286,16 @@ describe('a dry run of a reload', () => {
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,
-      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.maxEntries'], contractCopy: null },
+      {
+        changed: ['cors.maxAge', 'plans', 'contract'],
+        needRestart: ['audit.maxEntries'],
+        contractCopy: null,
+      },
     ]);
-    for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
+    for (const { code, out } of [
+      await there('reload', '--dry-run'),
+      await here('reload', '--dry-run'),
+    ]) {
       expect(code).toBe(0);
       expect(out).toBe(
         'A reload would change: cors.maxAge, plans, contract.\nA restart would change: audit.maxEntries.\n',
@@ -259,7 +310,10 @@ describe('a dry run of a reload', () => {
 
   test('reports every mistake, and leaves no trace', async () => {
     const before = await traces();
-    write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n');
+    write(
+      'plans.yaml',
+      'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n',
+    );
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect(status).toBe(422);
     expect(body.details).toHaveLength(2);

@@ -56,7 +56,9 @@ describe('two gateways on one Redis', () => {
     const limited = await answered(429, acme);
     const banned = await answered(403, acme);
     await answered(429, umbrella);
-    const [first, complaint] = [limited, banned].map(({ headers }) => headers['x-request-id'] as string);
+    const [first, complaint] = [limited, banned].map(
+      ({ headers }) => headers['x-request-id'] as string,
+    );
 
     const { page, complaints } = await browser.page();
     const addresses: string[] = [];
@@ -64,8 +66,10 @@ describe('two gateways on one Redis', () => {
     page.on('framenavigated', (frame) => void addresses.push(frame.url()));
     const pages: string[] = [];
     const navigation = page.getByRole('navigation');
-    const goTo = (view: string) => navigation.getByRole('link', { name: view, exact: true }).click();
-    const row = (table: string, name: RegExp) => page.getByRole('region', { name: table }).getByRole('row', { name });
+    const goTo = (view: string) =>
+      navigation.getByRole('link', { name: view, exact: true }).click();
+    const row = (table: string, name: RegExp) =>
+      page.getByRole('region', { name: table }).getByRole('row', { name });
     const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
     /** Keeps the page content, to look for secrets in it. */
     const seen = async () => void pages.push(await page.content());
@@ -88,7 +92,9 @@ describe('two gateways on one Redis', () => {
     await page.getByRole('note').getByRole('link', { name: acme.id }).click();
     await heading(acme.id);
     await page
-      .getByText(/^banned until .* automatically: sent 2 more requests within 1m after 3\/day was used up/)
+      .getByText(
+        /^banned until .* automatically: sent 2 more requests within 1m after 3\/day was used up/,
+      )
       .waitFor();
     await page.getByText('3 of 3 · used up').waitFor();
     await row('Ban history', /banned .* in force .* automatic/).waitFor();
@@ -97,7 +103,9 @@ describe('two gateways on one Redis', () => {
     await seen();
 
     await goTo('Top clients');
-    await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Refusals' });
+    await page
+      .getByRole('combobox', { name: 'By', exact: true })
+      .selectOption({ label: 'Refusals' });
     await row('Top clients, last hour', /umbrella/).waitFor();
     await row('Top clients, last hour', /acme/).getByRole('link', { name: acme.id }).click();
 
@@ -127,10 +135,13 @@ describe('two gateways on one Redis', () => {
     await answered(200, acme);
 
     await goTo('Audit');
-    const entry = (action: string) => row('Audit log, newest first', new RegExp(`${action} ${acme.id}`)).innerText();
+    const entry = (action: string) =>
+      row('Audit log, newest first', new RegExp(`${action} ${acme.id}`)).innerText();
     await row('Audit log, newest first', /usage\.grant/).waitFor();
     for (const action of ['bans.lift', 'usage.grant'])
-      expect((await entry(action)).split(/\t|\n/)).toEqual(expect.arrayContaining(['alice', action, acme.id, REASON]));
+      expect((await entry(action)).split(/\t|\n/)).toEqual(
+        expect.arrayContaining(['alice', action, acme.id, REASON]),
+      );
     await seen();
     expect(complaints).toEqual([]);
 
@@ -142,6 +153,7 @@ describe('two gateways on one Redis', () => {
     expect(session.status()).toBe(401);
 
     const output = JSON.stringify([pages, addresses, complaints, here.log, there.log]);
-    for (const secret of [token, root, acme.key, umbrella.key]) expect(output).not.toContain(secret.slice(0, 24));
+    for (const secret of [token, root, acme.key, umbrella.key])
+      expect(output).not.toContain(secret.slice(0, 24));
   });
 });

@@ -48,7 +48,9 @@ test('a gateway that is killed under load keeps all changes of operators, and ne
 
     const used = await gateway.used(id);
     expect(used).toBeGreaterThanOrEqual(onDisk);
-    expect(used - before).toBeGreaterThanOrEqual(load.admitted.filter((at) => at < killedAt - LATE).length);
+    expect(used - before).toBeGreaterThanOrEqual(
+      load.admitted.filter((at) => at < killedAt - LATE).length,
+    );
     expect(used - before).toBeLessThanOrEqual(load.sent);
     before = used;
   }

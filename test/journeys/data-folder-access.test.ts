@@ -14,11 +14,20 @@ import { until } from '../support/until.ts';
 const CONTRACT = JSON.stringify({
   openapi: '3.0.3',
   info: { title: 'Pets', version: '1' },
-  paths: { '/pets': { get: { operationId: 'listPets', responses: { default: { description: 'ok' } } } } },
+  paths: {
+    '/pets': { get: { operationId: 'listPets', responses: { default: { description: 'ok' } } } },
+  },
 });
 
 /** Files that a gateway has while it runs. */
-const EMBEDDED = ['state.db', 'state.db-wal', 'state.db-shm', 'state.last-change', 'gateway.lock', 'gateway.json'];
+const EMBEDDED = [
+  'state.db',
+  'state.db-wal',
+  'state.db-shm',
+  'state.last-change',
+  'gateway.lock',
+  'gateway.json',
+];
 const REDIS = ['keys-copy.db', 'keys-copy.db-wal', 'keys-copy.lock'];
 const BOTH = ['contract-copy.json', 'history.1.lock'];
 
@@ -47,7 +56,9 @@ afterEach(async () => {
 
 const data = () => gateway.config.data;
 const modes = () =>
-  Object.fromEntries(readdirSync(data()).map((name) => [name, statSync(join(data(), name)).mode & 0o777]));
+  Object.fromEntries(
+    readdirSync(data()).map((name) => [name, statSync(join(data(), name)).mode & 0o777]),
+  );
 const shared = () => Object.entries(modes()).filter(([, mode]) => mode !== 0o600);
 
 async function start(env: Readonly<Record<string, string>>): Promise<void> {

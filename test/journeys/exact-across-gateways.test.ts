@@ -26,7 +26,8 @@ beforeAll(async () => {
   const env = { REDIS_URL: redis.url };
   const start = () => TestGateway.start({ settings: SETTINGS, env, storeUrl: store.url });
   gateways = await Promise.all(Array.from({ length: GATEWAYS }, start));
-  run = (...args) => commandLine(gateways[0]!.folder)(args, { env: { ...env, STOREGATE_CONFIG: 'gateway.yaml' } });
+  run = (...args) =>
+    commandLine(gateways[0]!.folder)(args, { env: { ...env, STOREGATE_CONFIG: 'gateway.yaml' } });
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -42,14 +43,22 @@ async function createKey(...limits: string[]): Promise<string> {
   return out.trim();
 }
 
-async function flood(key: string, requests: number): Promise<{ status: number; remaining: number }[]> {
+async function flood(
+  key: string,
+  requests: number,
+): Promise<{ status: number; remaining: number }[]> {
   const answers: { status: number; remaining: number }[] = [];
   let left = requests;
   const call = async (_: unknown, caller: number) => {
     while (left-- > 0) {
-      const response = await fetch(`${gateways[caller % GATEWAYS]!.url}/categories`, { headers: { 'X-API-Key': key } });
+      const response = await fetch(`${gateways[caller % GATEWAYS]!.url}/categories`, {
+        headers: { 'X-API-Key': key },
+      });
       await response.arrayBuffer();
-      answers.push({ status: response.status, remaining: Number(response.headers.get('x-ratelimit-remaining')) });
+      answers.push({
+        status: response.status,
+        remaining: Number(response.headers.get('x-ratelimit-remaining')),
+      });
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, call));
@@ -61,18 +70,27 @@ test('two hundred clients of one key at four gateways get exactly its limit, and
   const answers = await flood(key, 1_000);
   const admitted = answers.filter(({ status }) => status === 200).map(({ remaining }) => remaining);
   expect(admitted.sort((a, b) => a - b)).toEqual([...new Array(500).keys()]);
-  expect(new Set(answers.map(({ status }) => status)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
+  expect(new Set(answers.map(({ status }) => status)).isSubsetOf(new Set([200, 429, 403]))).toBe(
+    true,
+  );
 });
 
 test('a key that the command line revokes is refused by every gateway', async () => {
   const key = await createKey('--limits', '500/hour');
   const statuses = () =>
     Promise.all(
-      gateways.map(async ({ url }) => (await fetch(`${url}/categories`, { headers: { 'X-API-Key': key } })).status),
+      gateways.map(
+        async ({ url }) =>
+          (await fetch(`${url}/categories`, { headers: { 'X-API-Key': key } })).status,
+      ),
     );
   expect(await statuses()).toEqual([200, 200, 200, 200]);
   const { out } = await run('keys', 'list', '--json');
-  const { id } = (JSON.parse(out) as { id: string; limits: string }[]).find(({ limits }) => limits === '500/hour')!;
+  const { id } = (JSON.parse(out) as { id: string; limits: string }[]).find(
+    ({ limits }) => limits === '500/hour',
+  )!;
   await run('keys', 'revoke', id);
-  await until('all of them refuse it', async () => (await statuses()).every((status) => status === 401));
+  await until('all of them refuse it', async () =>
+    (await statuses()).every((status) => status === 401),
+  );
 });

@@ -24,13 +24,18 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+async function gateway(
+  options: Parameters<typeof TestGateway.start>[0] = {},
+): Promise<TestGateway> {
   const started = await TestGateway.start(options);
   stops.push(() => started.stop());
   return started;
 }
 
-async function explained(one: Pick<TestGateway, 'adminUrl'>, answer: { headers: Record<string, string> }) {
+async function explained(
+  one: Pick<TestGateway, 'adminUrl'>,
+  answer: { headers: Record<string, string> },
+) {
   const id = answer.headers['x-request-id']!;
   const { status, body } = await adminOf(one.adminUrl)('GET', `/requests/${id}`);
   expect({ status, id: body.id }).toEqual({ status: 200, id });
@@ -43,7 +48,10 @@ describe('a successful request', () => {
   test('is shown with its key, its windows before and after, the backend and the times of its stages', async () => {
     const one = await gateway({ plans: PLANS });
     const { secret, id } = await one.key();
-    const answer = await one.client.get('/pets?limit=1').set('X-API-Key', secret).set('Traceparent', TRACEPARENT);
+    const answer = await one.client
+      .get('/pets?limit=1')
+      .set('X-API-Key', secret)
+      .set('Traceparent', TRACEPARENT);
     const body = await explained(one, answer);
     expect(body).toMatchObject({
       worker: null,
@@ -86,7 +94,10 @@ describe('a successful request', () => {
   test('is shown with the path of the contract, and only with the size of its body', async () => {
     const one = await gateway();
     const { secret } = await one.key();
-    const answer = await one.client.put(`/pets/4711?x=${HIDDEN}`).set('X-API-Key', secret).send({ name: HIDDEN });
+    const answer = await one.client
+      .put(`/pets/4711?x=${HIDDEN}`)
+      .set('X-API-Key', secret)
+      .send({ name: HIDDEN });
     const body = await explained(one, answer);
     expect(body).toMatchObject({ path: '/pets/{petId}', body: { declared: 25, received: 25 } });
     expect(JSON.stringify(body)).not.toMatch(/4711|gr8hidden/);
@@ -99,10 +110,21 @@ describe('a successful request', () => {
       .options('/pets')
       .set('Origin', 'https://pets.example')
       .set('Access-Control-Request-Method', 'GET');
-    expect(await explained(one, preflight)).toMatchObject({ status: 204, key: null, decision: null, store: null });
-    expect(await explained(one, await one.client.get('/openapi.json'))).toMatchObject({ operation: 'reference' });
+    expect(await explained(one, preflight)).toMatchObject({
+      status: 204,
+      key: null,
+      decision: null,
+      store: null,
+    });
+    expect(await explained(one, await one.client.get('/openapi.json'))).toMatchObject({
+      operation: 'reference',
+    });
     const usage = await one.client.get('/usage').set('X-API-Key', secret);
-    expect(await explained(one, usage)).toMatchObject({ operation: 'usage', key: { id }, decision: null });
+    expect(await explained(one, usage)).toMatchObject({
+      operation: 'usage',
+      key: { id },
+      decision: null,
+    });
   });
 });
 
@@ -112,14 +134,22 @@ describe('a refused request', () => {
     const { secret } = await one.key();
     const twice = await one.client.get('/a%2').set('X-API-Key', secret);
     expect(twice.status).toBe(400);
-    expect(await explained(one, twice)).toMatchObject({ step: 'http', code: 'malformed_request', key: null });
+    expect(await explained(one, twice)).toMatchObject({
+      step: 'http',
+      code: 'malformed_request',
+      key: null,
+    });
     const large = await one.client
       .post('/pets')
       .set('X-API-Key', secret)
       .send({ name: 'x'.repeat(2_000) });
     expect(large.status).toBe(413);
     const body = await explained(one, large);
-    expect(body).toMatchObject({ step: 'http', code: 'payload_too_large', message: large.body.message });
+    expect(body).toMatchObject({
+      step: 'http',
+      code: 'payload_too_large',
+      message: large.body.message,
+    });
     expect(body.body.declared).toBeGreaterThan(2_000);
   });
 
@@ -138,8 +168,15 @@ describe('a refused request', () => {
     });
     const elsewhere = await one.client.get('/pets').set('X-API-Key', secret);
     const body = await explained(one, elsewhere);
-    expect(body).toMatchObject({ status: 403, step: 'authenticate', code: 'address_not_allowed', key: { id } });
-    expect(JSON.stringify(await adminOf(one.adminUrl)('GET', '/requests'))).not.toContain(secret.slice(8, 20));
+    expect(body).toMatchObject({
+      status: 403,
+      step: 'authenticate',
+      code: 'address_not_allowed',
+      key: { id },
+    });
+    expect(JSON.stringify(await adminOf(one.adminUrl)('GET', '/requests'))).not.toContain(
+      secret.slice(8, 20),
+    );
   });
 
   test('because of a limit: 429 with windows, retry and strikes, and the resulting ban', async () => {
@@ -170,7 +207,10 @@ describe('a refused request', () => {
       ],
     });
     one.clock.now += 200;
-    expect((await explained(one, await get())).decision).toMatchObject({ verdict: 'limited', strikes: 1 });
+    expect((await explained(one, await get())).decision).toMatchObject({
+      verdict: 'limited',
+      strikes: 1,
+    });
     const banned = await get();
     expect(banned.status).toBe(403);
     expect((await explained(one, banned)).decision).toMatchObject({
@@ -193,9 +233,14 @@ describe('a refused request', () => {
     const one = await gateway({ plans: PLANS, settings: `contract: { file: "${file}" }\n` });
     const { secret } = await one.key();
     const get = (path: string) => one.client.get(path).set('X-API-Key', secret);
-    const namesOf = ({ windows }: { windows: { name: string }[] }) => windows.map(({ name }) => name).sort();
+    const namesOf = ({ windows }: { windows: { name: string }[] }) =>
+      windows.map(({ name }) => name).sort();
     expect(namesOf(await explained(one, await get('/pets')))).toEqual(['day', 'minute']);
-    expect(namesOf(await explained(one, await get('/categories')))).toEqual(['day', 'listCategories:minute', 'minute']);
+    expect(namesOf(await explained(one, await get('/categories')))).toEqual([
+      'day',
+      'listCategories:minute',
+      'minute',
+    ]);
     one.clock.now += 60_000;
     await get('/categories');
     const refused = await explained(one, await get('/categories'));
@@ -208,16 +253,28 @@ describe('a refused request', () => {
   test('because of the contract: 404, 405, and 400 with places and rules of its faults, but no value', async () => {
     const one = await gateway();
     const { secret } = await one.key();
-    const call = (method: 'get' | 'patch' | 'post', path: string) => one.client[method](path).set('X-API-Key', secret);
+    const call = (method: 'get' | 'patch' | 'post', path: string) =>
+      one.client[method](path).set('X-API-Key', secret);
     const lost = await explained(one, await call('get', `/${HIDDEN}`));
-    expect(lost).toMatchObject({ step: 'contract', code: 'not_found', operation: 'none', path: null });
-    expect(await explained(one, await call('patch', '/pets'))).toMatchObject({ code: 'method_not_allowed' });
+    expect(lost).toMatchObject({
+      step: 'contract',
+      code: 'not_found',
+      operation: 'none',
+      path: null,
+    });
+    expect(await explained(one, await call('patch', '/pets'))).toMatchObject({
+      code: 'method_not_allowed',
+    });
     const wrong = await call('post', `/pets?${HIDDEN}=1`)
       .set('traceparent', TRACEPARENT)
       .send({ name: 7, status: HIDDEN, [HIDDEN]: 1 });
     expect(wrong.status).toBe(400);
     const body = await explained(one, wrong);
-    expect(body).toMatchObject({ step: 'contract', code: 'invalid_request', decision: { verdict: 'admitted' } });
+    expect(body).toMatchObject({
+      step: 'contract',
+      code: 'invalid_request',
+      decision: { verdict: 'admitted' },
+    });
     const [{ side, reportOnly, count, faults }] = body.faults;
     expect({ side, reportOnly, count }).toEqual({
       side: 'request',
@@ -248,7 +305,10 @@ describe('a refused request', () => {
     const one = await gateway({ storeUrl: flaky.url });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
-    expect(await explained(one, await get())).toMatchObject({ status: 200, store: { attempts: 1 } });
+    expect(await explained(one, await get())).toMatchObject({
+      status: 200,
+      store: { attempts: 1 },
+    });
     expect(await explained(one, await get())).toMatchObject({
       status: 200,
       store: { attempts: 2, target: { upstream: 'default', store: new URL(flaky.url).host } },
@@ -256,7 +316,10 @@ describe('a refused request', () => {
 
     const silent = await rawStore(() => {});
     stops.push(() => silent.close());
-    const two = await gateway({ storeUrl: silent.url, settings: 'upstream: { headersTimeout: 300ms }\n' });
+    const two = await gateway({
+      storeUrl: silent.url,
+      settings: 'upstream: { headersTimeout: 300ms }\n',
+    });
     const other = await two.key();
     const late = await explained(two, await two.client.get('/pets').set('X-API-Key', other.secret));
     expect(late).toMatchObject({
@@ -269,7 +332,10 @@ describe('a refused request', () => {
 
     const three = await gateway({ storeUrl: 'http://127.0.0.1:1' });
     const third = await three.key();
-    const gone = await explained(three, await three.client.get('/pets').set('X-API-Key', third.secret));
+    const gone = await explained(
+      three,
+      await three.client.get('/pets').set('X-API-Key', third.secret),
+    );
     expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
     expect(gone.store).toMatchObject({ attempts: 1, target: { store: '127.0.0.1:1' } });
     expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
@@ -278,11 +344,19 @@ describe('a refused request', () => {
   test('by a mount, whose requests are shown without their path', async () => {
     const target = await fakeStore((_request, response) => void response.writeHead(500).end());
     stops.push(() => target.close());
-    const one = await gateway({ settings: `mounts: [{ path: /files, target: "${target.url}" }]\n` });
+    const one = await gateway({
+      settings: `mounts: [{ path: /files, target: "${target.url}" }]\n`,
+    });
     const { secret } = await one.key();
     const answer = await one.client.get(`/files/${HIDDEN}`).set('X-API-Key', secret);
     const body = await explained(one, answer);
-    expect(body).toMatchObject({ operation: 'mount /files', path: null, status: 500, code: null, step: 'store' });
+    expect(body).toMatchObject({
+      operation: 'mount /files',
+      path: null,
+      status: 500,
+      code: null,
+      step: 'store',
+    });
     expect(JSON.stringify(body)).not.toContain(HIDDEN);
   });
 });
@@ -296,7 +370,11 @@ const REPORT_ONLY = JSON.stringify({
         operationId: 'addNote',
         'x-report-only': true,
         requestBody: {
-          content: { 'application/json': { schema: { type: 'object', properties: { text: { type: 'string' } } } } },
+          content: {
+            'application/json': {
+              schema: { type: 'object', properties: { text: { type: 'string' } } },
+            },
+          },
         },
         responses: { 201: { description: 'Added.' } },
       },
@@ -316,7 +394,14 @@ test('faults that are only reported are shown with a successful request', async 
     status: 201,
     code: null,
     step: null,
-    faults: [{ side: 'request', reportOnly: true, count: 1, faults: [{ in: 'body', pointer: '/text', rule: 'type' }] }],
+    faults: [
+      {
+        side: 'request',
+        reportOnly: true,
+        count: 1,
+        faults: [{ in: 'body', pointer: '/text', rule: 'type' }],
+      },
+    ],
   });
 });
 
@@ -325,14 +410,22 @@ test('faults of a response that is refused are not called report only', async ()
   stops.push(() => store.close());
   const file = join(temporary(), 'notes.json');
   writeFileSync(file, REPORT_ONLY.replace('"x-report-only":true,', ''));
-  const one = await gateway({ storeUrl: store.url, settings: `contract: { file: "${file}", responses: enforce }\n` });
+  const one = await gateway({
+    storeUrl: store.url,
+    settings: `contract: { file: "${file}", responses: enforce }\n`,
+  });
   const { secret } = await one.key();
   const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 'a' });
   expect(await explained(one, answer)).toMatchObject({
     status: 502,
     code: 'upstream_error',
     faults: [
-      { side: 'response', reportOnly: false, count: 1, faults: [{ in: 'body', pointer: '', rule: 'unexpected' }] },
+      {
+        side: 'response',
+        reportOnly: false,
+        count: 1,
+        faults: [{ in: 'body', pointer: '', rule: 'unexpected' }],
+      },
     ],
   });
 });
@@ -342,7 +435,10 @@ describe('the buffer', () => {
     const one = await gateway({ settings: 'explain: { bufferSize: 0 }\n' });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
-    const none = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
+    const none = await adminOf(one.adminUrl)(
+      'GET',
+      `/requests/${(await get()).headers['x-request-id']}`,
+    );
     expect(none.status).toBe(404);
     expect(none.body.message).toMatch(
       /^No gateway has the request \S+\. \S+ keeps none, because explain\.bufferSize is 0\. /,
@@ -352,7 +448,10 @@ describe('the buffer', () => {
       await one.client.get('/pets');
       return listOf(await adminOf(one.adminUrl)('GET', '/requests')).length > 0;
     });
-    const good = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
+    const good = await adminOf(one.adminUrl)(
+      'GET',
+      `/requests/${(await get()).headers['x-request-id']}`,
+    );
     expect(good.body.message).toMatch(/ keeps no good ones, and refusals and failures since 20/);
   });
 
@@ -367,13 +466,19 @@ describe('the buffer', () => {
     await one.client.get('/pets');
     const codes = async (query: string) =>
       listOf(await adminOf(one.adminUrl)('GET', `/requests${query}`)).map(({ code }) => code);
-    expect(await codes('')).toEqual(['missing_api_key', 'not_found', 'not_found', 'rate_limit_exceeded']);
+    expect(await codes('')).toEqual([
+      'missing_api_key',
+      'not_found',
+      'not_found',
+      'rate_limit_exceeded',
+    ]);
     expect(await codes(`?key=${id}`)).toEqual(['rate_limit_exceeded']);
     expect(await codes('?account=umbrella&limit=1')).toEqual(['not_found']);
     expect(await codes('?code=missing_api_key')).toEqual(['missing_api_key']);
     expect((await adminOf(one.adminUrl)('GET', '/requests?limit=201')).status).toBe(400);
 
-    const run = (...args: string[]) => commandLine(one.folder)(args, { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(args, { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
     const list = await run('requests', '--account', 'acme');
     expect(list).toMatchObject({ code: 0 });
     expect(list.out).toMatch(
@@ -387,8 +492,12 @@ describe('the buffer', () => {
     expect(out).toMatch(
       /\nhttp +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
     );
-    expect(out).toMatch(/\nname +kind +limit +before +after +reset at\nminute +fixed +2 +0 +0 +in /);
-    expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({ id: request });
+    expect(out).toMatch(
+      /\nname +kind +limit +before +after +reset at\nminute +fixed +2 +0 +0 +in /,
+    );
+    expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({
+      id: request,
+    });
     const gone = await run('explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
     expect(gone.code).toBe(1);
     expect(gone.err).toMatch(/keeps good ones since 20\S+, and refusals and failures since 20/);
@@ -398,8 +507,13 @@ describe('the buffer', () => {
   test('is unavailable to commands without a running gateway', async () => {
     const one = await gateway();
     await one.close();
-    const { err } = await commandLine(one.folder)(['explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e']);
-    expect(err).toContain('No gateway runs, and the last requests are in the memory of gateways alone.');
+    const { err } = await commandLine(one.folder)([
+      'explain',
+      '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
+    ]);
+    expect(err).toContain(
+      'No gateway runs, and the last requests are in the memory of gateways alone.',
+    );
   });
 });
 
@@ -425,12 +539,19 @@ describe('gateways that share a Redis', () => {
     const lost = [await one.client.get('/pets'), await two.client.get('/pets')].map(
       ({ headers }) => headers['x-request-id'],
     );
-    expect(listOf(await adminOf(one.adminUrl)('GET', '/requests')).map((row) => row.id)).toEqual(lost.reverse());
+    expect(listOf(await adminOf(one.adminUrl)('GET', '/requests')).map((row) => row.id)).toEqual(
+      lost.reverse(),
+    );
     const where = { env: { REDIS_URL: redis.url } };
-    expect((await commandLine(one.folder)(['explain', id], where)).out).toContain(`id        ${id}\n`);
+    expect((await commandLine(one.folder)(['explain', id], where)).out).toContain(
+      `id        ${id}\n`,
+    );
 
     await redis.admin.zadd('sg:fleet', Date.now(), 'gone:1');
-    const none = await adminOf(one.adminUrl)('GET', '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
+    const none = await adminOf(one.adminUrl)(
+      'GET',
+      '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
+    );
     expect(none.body.message).toContain('Did not answer: gone:1.');
     expect((await adminOf(one.adminUrl)('GET', '/requests')).body.unresponsive).toEqual(['gone:1']);
   });
@@ -441,12 +562,18 @@ describe('gateways that share a Redis', () => {
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
     for (let i = 0; i < 3; i++) await get();
-    expect((await explained(one, await get())).decision).toMatchObject({ verdict: 'limited', by: 'memory' });
+    expect((await explained(one, await get())).decision).toMatchObject({
+      verdict: 'limited',
+      by: 'memory',
+    });
     const other = await one.key();
     expect((await one.client.get('/pets').set('X-API-Key', other.secret)).status).toBe(200);
     await redis.stop();
     const alone = await one.client.get('/pets').set('X-API-Key', other.secret);
-    expect((await explained(one, alone)).decision).toMatchObject({ verdict: 'admitted', by: 'local' });
+    expect((await explained(one, alone)).decision).toMatchObject({
+      verdict: 'admitted',
+      by: 'local',
+    });
   });
 
   test('ignore invalid queries', async () => {
@@ -464,12 +591,19 @@ describe('gateways that share a Redis', () => {
       ['refusals', { key: 1, account: null, code: null, limit: 1e9 }],
     ] as const;
     for (const [question, argument] of questions)
-      await redis.admin.publish('sg:questions', JSON.stringify({ from, id: question, question, argument }));
+      await redis.admin.publish(
+        'sg:questions',
+        JSON.stringify({ from, id: question, question, argument }),
+      );
     await until('both have answered all', () => heard.length === 2 * questions.length);
     listener.disconnect();
     expect(heard).toEqual(
-      expect.arrayContaining([expect.objectContaining({ answer: { request: null, memory: null } })]),
+      expect.arrayContaining([
+        expect.objectContaining({ answer: { request: null, memory: null } }),
+      ]),
     );
-    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual(
+      [],
+    );
   });
 });

@@ -8,7 +8,8 @@ const short = (ejection = 'failureRate: 1') =>
   `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
 /** Longer than any test: a response was not waited for. */
 const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
-const CHECKED = 'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
+const CHECKED =
+  'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
 const REASONS: Readonly<Record<Fault, string>> = {
@@ -38,7 +39,11 @@ afterEach(async () => {
 async function behind(names: readonly string[], upstream: string): Promise<NginxStore[]> {
   stores = await Promise.all(names.map((name) => NginxStore.start(name)));
   const storeUrl = stores.map(({ url }) => url).join(',');
-  gateway = await TestGateway.start({ storeUrl, plans: PLANS, settings: `upstream: { ${upstream} }\n` });
+  gateway = await TestGateway.start({
+    storeUrl,
+    plans: PLANS,
+    settings: `upstream: { ${upstream} }\n`,
+  });
   key = (await gateway.key()).secret;
   return stores;
 }
@@ -51,18 +56,24 @@ interface Asked {
 /** `status` 0: the response was aborted. */
 async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
   const body = method === 'POST' ? JSON.stringify({ name: 'Rex', categoryId: 1 }) : null;
-  const headers = { 'X-API-Key': key, ...(body === null ? {} : { 'Content-Type': 'application/json' }) };
+  const headers = {
+    'X-API-Key': key,
+    ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+  };
   try {
     const answer = await fetch(`${gateway.url}/pets`, { method, headers, body });
     const text = await answer.text();
-    const { store, code } = text.startsWith('{') ? JSON.parse(text) : { store: 'error of the store', code: undefined };
+    const { store, code } = text.startsWith('{')
+      ? JSON.parse(text)
+      : { store: 'error of the store', code: undefined };
     return { status: answer.status, by: store ?? code };
   } catch {
     return { status: 0, by: 'none' };
   }
 }
 
-const askTimes = (times: number): Promise<Asked[]> => Promise.all(Array.from({ length: times }, () => ask()));
+const askTimes = (times: number): Promise<Asked[]> =>
+  Promise.all(Array.from({ length: times }, () => ask()));
 
 async function statusOf({ label }: NginxStore): Promise<StoreStatus> {
   const { body } = await adminOf(gateway.adminUrl)('GET', '/stores');
@@ -71,7 +82,9 @@ async function statusOf({ label }: NginxStore): Promise<StoreStatus> {
 
 async function metricOf(name: string, { label }: NginxStore): Promise<number> {
   const { text } = await gateway.admin.get('/metrics');
-  const line = text.split('\n').find((one) => one.startsWith(`${name}{`) && one.includes(`"${label}"`));
+  const line = text
+    .split('\n')
+    .find((one) => one.startsWith(`${name}{`) && one.includes(`"${label}"`));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 
@@ -98,38 +111,53 @@ async function untilBack(store: NginxStore): Promise<void> {
 }
 
 describe('of two stores', () => {
-  test.each(FAULTS)('one with this fault goes down, the other answers all, and it recovers: %s', async (fault) => {
-    const [a, b] = (await behind(['a', 'b'], short())) as [NginxStore, NginxStore];
-    await until('both answer', async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2);
-    await a.fail(fault);
-    const { answers, seen } = await untilDown(a);
-    expect(answers.length).toBeGreaterThan(0);
-    expect(seen).toMatchObject({ upstream: 'default', state: 'down', reason: REASONS[fault], total: 1, down: 1 });
-    expect(await statusOf(b)).toMatchObject({ state: 'up', reason: null });
-    expect(events('upstream.down')[0]).toMatchObject({
-      upstreamName: 'default',
-      store: a.label,
-      reason: REASONS[fault],
-    });
-    expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
-    expect(await metricOf('storegate_store_up', b)).toBe(1);
-    expect(seen.failures).toBeGreaterThan(0);
-    // A store whose responses begin well passes the health check.
-    if (!MILD.includes(fault)) {
-      expect(await metricOf('storegate_store_up', a)).toBe(0);
-      const { requests } = await statusOf(a);
-      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 200, by: 'b' }));
-      expect((await statusOf(a)).requests).toBe(requests);
-    }
+  test.each(FAULTS)(
+    'one with this fault goes down, the other answers all, and it recovers: %s',
+    async (fault) => {
+      const [a, b] = (await behind(['a', 'b'], short())) as [NginxStore, NginxStore];
+      await until(
+        'both answer',
+        async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2,
+      );
+      await a.fail(fault);
+      const { answers, seen } = await untilDown(a);
+      expect(answers.length).toBeGreaterThan(0);
+      expect(seen).toMatchObject({
+        upstream: 'default',
+        state: 'down',
+        reason: REASONS[fault],
+        total: 1,
+        down: 1,
+      });
+      expect(await statusOf(b)).toMatchObject({ state: 'up', reason: null });
+      expect(events('upstream.down')[0]).toMatchObject({
+        upstreamName: 'default',
+        store: a.label,
+        reason: REASONS[fault],
+      });
+      expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
+      expect(await metricOf('storegate_store_up', b)).toBe(1);
+      expect(seen.failures).toBeGreaterThan(0);
+      // A store whose responses begin well passes the health check.
+      if (!MILD.includes(fault)) {
+        expect(await metricOf('storegate_store_up', a)).toBe(0);
+        const { requests } = await statusOf(a);
+        expect(await askTimes(30)).toEqual(Array(30).fill({ status: 200, by: 'b' }));
+        expect((await statusOf(a)).requests).toBe(requests);
+      }
 
-    await a.recover();
-    await untilBack(a);
-    expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
-    expect(await metricOf('storegate_store_up', a)).toBe(1);
-  });
+      await a.recover();
+      await untilBack(a);
+      expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
+      expect(await metricOf('storegate_store_up', a)).toBe(1);
+    },
+  );
 
   test('one that refuses or cuts connections affects only non-idempotent requests', async () => {
-    const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [NginxStore, NginxStore];
+    const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [
+      NginxStore,
+      NginxStore,
+    ];
     for (const fault of ['refuse', 'reset'] as const) {
       await a.fail(fault);
       const { answers } = await untilDown(a);
@@ -230,7 +258,9 @@ describe('readiness, while all backends of an upstream are down,', () => {
       status: 503,
       body: { status: 'upstreams_down', down: ['upstream default'] },
     });
-    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('upstreams_down');
+    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe(
+      'upstreams_down',
+    );
     await b.recover();
     await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
     await untilBack(b);

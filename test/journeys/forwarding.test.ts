@@ -16,7 +16,9 @@ beforeAll(async () => {
     request.on('data', (chunk) => {
       body += chunk;
     });
-    request.on('end', () => response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]'));
+    request.on('end', () =>
+      response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]'),
+    );
   });
   gateway = await TestGateway.start({ storeUrl: `${store.url}/base` });
   ({ secret, id } = await gateway.key({ plan: 'business', account: 'zoo' }));
@@ -26,15 +28,19 @@ afterAll(async () => {
   await store.close();
 });
 
-async function seenBy(headers: Record<string, string>, path = '/pets?limit=3'): Promise<IncomingMessage> {
-  await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret, ...headers } }).then((response) =>
-    response.text(),
+async function seenBy(
+  headers: Record<string, string>,
+  path = '/pets?limit=3',
+): Promise<IncomingMessage> {
+  await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret, ...headers } }).then(
+    (response) => response.text(),
   );
   return store.seen.at(-1)!;
 }
 
 describe('an answer to a key', () => {
-  const asked = (path: string) => fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret } });
+  const asked = (path: string) =>
+    fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret } });
 
   test('is private to it if the backend sets no cache header', async () => {
     const { headers } = await asked('/pets');
@@ -86,7 +92,8 @@ describe('the backend', () => {
     });
     expect(headers['x-forwarded-host']).toBe(new URL(gateway.url).host);
     expect(headers.forwarded).toBe(`for=127.0.0.1;proto=http;host="${new URL(gateway.url).host}"`);
-    for (const forged of ['x-storegate-admin', 'x-real-ip']) expect(headers[forged]).toBeUndefined();
+    for (const forged of ['x-storegate-admin', 'x-real-ip'])
+      expect(headers[forged]).toBeUndefined();
     expect(headers['x-request-id']).not.toBe('mine');
   });
 
@@ -124,7 +131,9 @@ describe('behind a trusted proxy', () => {
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'api.example',
     });
-    expect(trusting.log.find((line) => line.msg === 'request')).toMatchObject({ address: '198.51.100.7' });
+    expect(trusting.log.find((line) => line.msg === 'request')).toMatchObject({
+      address: '198.51.100.7',
+    });
     await trusting.stop();
   });
 });

@@ -30,7 +30,9 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+async function gateway(
+  options: Parameters<typeof TestGateway.start>[0] = {},
+): Promise<TestGateway> {
   const started = await TestGateway.start({ plans: PLANS, ...options });
   // At the first minute of an hour, so that the steps are known.
   started.clock.now = Math.ceil(started.clock.now / HOUR) * HOUR;
@@ -45,9 +47,13 @@ async function send(url: string, secret: string, times: number, path = '/pets'):
 
 /** A request is reported when its response has ended, which may be after the client has it. */
 const untilLogged = (gateway: TestGateway, requests: number) =>
-  until(`${requests} are logged`, () => gateway.log.filter(({ msg }) => msg === 'request').length === requests);
+  until(
+    `${requests} are logged`,
+    () => gateway.log.filter(({ msg }) => msg === 'request').length === requests,
+  );
 
-const requestsOf = ({ steps }: History) => steps.map(({ requests }) => requests).filter((count) => count > 0);
+const requestsOf = ({ steps }: History) =>
+  steps.map(({ requests }) => requests).filter((count) => count > 0);
 
 describe('a single gateway', () => {
   test('returns steps of time, in total and of an operation or a plan', async () => {
@@ -144,7 +150,11 @@ describe('a single gateway', () => {
     writeFileSync(file, bytes);
     await one.open();
     expect(one.log.filter(({ msg }) => msg === 'state.warning')).toMatchObject([
-      { warning: expect.stringMatching(/^the history: \S+history\.1\.\d+\.log ends torn or damaged/) },
+      {
+        warning: expect.stringMatching(
+          /^the history: \S+history\.1\.\d+\.log ends torn or damaged/,
+        ),
+      },
     ]);
     await send(one.url, secret, 1);
     await untilLogged(one, 3);
@@ -155,13 +165,19 @@ describe('a single gateway', () => {
   test('has no history without a running gateway', async () => {
     const one = await gateway();
     await one.close();
-    expect(await commandLine(one.folder)(['history'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
+    expect(await commandLine(one.folder)(['history'])).toMatchObject({
+      code: 0,
+      out: 'No gateway is running.\n',
+    });
   });
 
-  test.each(['?step=1d', '?since=yesterday', '?operation=a&plan=b', '?who=me'])('refuses %s', async (query) => {
-    const one = await gateway();
-    expect((await adminOf(one.adminUrl)('GET', `/history${query}`)).status).toBe(400);
-  });
+  test.each(['?step=1d', '?since=yesterday', '?operation=a&plan=b', '?who=me'])(
+    'refuses %s',
+    async (query) => {
+      const one = await gateway();
+      expect((await adminOf(one.adminUrl)('GET', `/history${query}`)).status).toBe(400);
+    },
+  );
 });
 
 describe('gateways that share a Redis', () => {
@@ -175,7 +191,9 @@ describe('gateways that share a Redis', () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     two.clock.now = one.clock.now;
-    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
+    const body = bodyOf(
+      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
+    );
     await send(one.url, body.key, 3);
     await send(two.url, body.key, 4);
     await untilLogged(one, 3);
@@ -191,7 +209,10 @@ describe('gateways that share a Redis', () => {
     odd.on('message', (_channel, text: string) => {
       const { from, id } = JSON.parse(text);
       const answer = { spans: [{ start: 1, minutes: 1, policies: 0, row: '/////w==' }] };
-      void redis.admin.publish(`sg:answers:${from}`, JSON.stringify({ id, gateway: 'odd:1', answer }));
+      void redis.admin.publish(
+        `sg:answers:${from}`,
+        JSON.stringify({ id, gateway: 'odd:1', answer }),
+      );
     });
     await redis.admin.zadd('sg:fleet', Date.now(), 'odd:1');
     try {
@@ -210,7 +231,9 @@ describe('gateways that share a Redis', () => {
       env: { REDIS_URL: secondRedis.url },
       settings: 'redis: { onOutage: local }\n',
     });
-    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
+    const body = bodyOf(
+      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
+    );
     await send(one.url, body.key, 1);
     await secondRedis.stop();
     await until('it decides alone', async () => {
@@ -222,7 +245,11 @@ describe('gateways that share a Redis', () => {
     expect(steps.at(-1)).toMatchObject({ outagePolicies: ['local'] });
     const begin = Date.parse(steps.at(-1).at);
     expect(outages).toEqual([
-      { begin: new Date(begin).toISOString(), end: new Date(begin + MINUTE).toISOString(), policies: ['local'] },
+      {
+        begin: new Date(begin).toISOString(),
+        end: new Date(begin + MINUTE).toISOString(),
+        policies: ['local'],
+      },
     ]);
   });
 });

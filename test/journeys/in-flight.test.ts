@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -26,7 +33,9 @@ const deafOnes: Socket[] = [];
 beforeAll(async () => {
   store = createServer((_request, response) => void held.push(response));
   store.on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
     if (url === '/live/deaf') deafOnes.push(socket.resume().on('error', () => {}));
     else socket.pipe(socket);
   });
@@ -44,7 +53,8 @@ afterAll(async () => {
 beforeEach(() => expect(held).toHaveLength(0));
 
 const get = (secret: string) => gateway.client.get('/pets').set('X-API-Key', secret);
-const usage = async (secret: string) => (await gateway.client.get('/usage').set('X-API-Key', secret)).body;
+const usage = async (secret: string) =>
+  (await gateway.client.get('/usage').set('X-API-Key', secret)).body;
 
 async function inFlight(secret: string, count: number) {
   const before = held.length;
@@ -95,9 +105,15 @@ describe('a key whose plan allows two requests at once', () => {
   });
 
   test('does not affect other keys, and one whose plan has no limit sends any number', async () => {
-    const [one, two, open] = [await gateway.key(), await gateway.key(), await gateway.key({ plan: 'open' })];
+    const [one, two, open] = [
+      await gateway.key(),
+      await gateway.key(),
+      await gateway.key({ plan: 'open' }),
+    ];
     const flights = await Promise.all([
-      inFlight(one.secret, 2).then(async (first) => [first, await inFlight(two.secret, 2)] as const),
+      inFlight(one.secret, 2).then(
+        async (first) => [first, await inFlight(two.secret, 2)] as const,
+      ),
     ]);
     const many = await inFlight(open.secret, 9);
     expect((await get(one.secret)).status).toBe(429);
@@ -110,7 +126,10 @@ describe('a key whose plan allows two requests at once', () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const agent = new Agent({ keepAlive: true });
     const ask = async () => {
-      const asked = request(`${gateway.url}/pets`, { headers: { 'X-API-Key': secret }, agent }).end();
+      const asked = request(`${gateway.url}/pets`, {
+        headers: { 'X-API-Key': secret },
+        agent,
+      }).end();
       void until('the store has it', () => held.length === 1).then(() => held.pop()!.end('[]'));
       const [response] = (await once(asked, 'response')) as [IncomingMessage];
       response.resume();
@@ -176,8 +195,16 @@ test('operators see the refusal as one of admission, in metrics by its code', as
   const { secret } = await gateway.key({ account: 'globex' });
   const flight = await inFlight(secret, 1);
   const refused = await get(secret);
-  const { body } = await adminOf(gateway.adminUrl)('GET', `/requests/${refused.headers['x-request-id']}`);
-  expect(body).toMatchObject({ step: 'admit', code: 'too_many_in_flight', decision: null, status: 429 });
+  const { body } = await adminOf(gateway.adminUrl)(
+    'GET',
+    `/requests/${refused.headers['x-request-id']}`,
+  );
+  expect(body).toMatchObject({
+    step: 'admit',
+    code: 'too_many_in_flight',
+    decision: null,
+    status: 429,
+  });
   expect(body.windows).toMatchObject([{ before: 59, after: 59 }]);
   const { text } = await gateway.admin.get('/metrics');
   expect(text).toMatch(/storegate_refusals_total\{code="too_many_in_flight"\} [1-9]/);
@@ -215,10 +242,15 @@ test('a burst that Redis has not yet decided about returns the quota of the key,
     expect(refused).toHaveLength(8);
     for (const answer of refused) {
       isTheError(answer, 429, 'too_many_in_flight');
-      expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'ratelimit-policy': '"minute";q=60;w=60' });
+      expect(answer.headers).toMatchObject({
+        'x-ratelimit-limit': '60',
+        'ratelimit-policy': '"minute";q=60;w=60',
+      });
       expect(Number(answer.headers['x-ratelimit-remaining'])).toBeGreaterThanOrEqual(58);
     }
-    expect((await shared.client.get('/usage').set('X-API-Key', secret)).body.windows).toMatchObject([{ used: 2 }]);
+    expect((await shared.client.get('/usage').set('X-API-Key', secret)).body.windows).toMatchObject(
+      [{ used: 2 }],
+    );
   } finally {
     await shared.stop();
     await redis.stop();

@@ -38,7 +38,8 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 beforeEach(() => writeFileSync(other, OTHER));
 
-const statusOf = async (path: string) => (await gateway.client.get(path).set('X-API-Key', secret)).status;
+const statusOf = async (path: string) =>
+  (await gateway.client.get(path).set('X-API-Key', secret)).status;
 
 test.each<[what: string, change: () => void, message: RegExp]>([
   ['is missing', () => rmSync(other), /cannot be read \(ENOENT\)/],
@@ -53,10 +54,14 @@ test.each<[what: string, change: () => void, message: RegExp]>([
     expect(reload.status).toBe(422);
     expect(JSON.stringify(reload.body)).toMatch(message);
     expect(await statusOf('/pets')).toBe(200);
-    const check = await commandLine(gateway.folder)(['check'], { env: { STOREGATE_CONFIG: 'gateway.yaml' } });
+    const check = await commandLine(gateway.folder)(['check'], {
+      env: { STOREGATE_CONFIG: 'gateway.yaml' },
+    });
     expect(check.code).toBe(1);
     expect(check.err).toMatch(message);
     expect(check.err).toMatch(/(?:openapi|other)\.yaml:\d+:\d+/);
-    await expect(TestGateway.start({ settings, storeUrl: 'http://127.0.0.1:9' })).rejects.toThrow(message);
+    await expect(TestGateway.start({ settings, storeUrl: 'http://127.0.0.1:9' })).rejects.toThrow(
+      message,
+    );
   },
 );

@@ -38,10 +38,27 @@ beforeAll(async () => {
     out += text;
     if (text.startsWith('Press')) resolve();
   });
-  ended = run(['init', '--backend', api, '--contract', `${api}/openapi.yaml`, '--yes', '--directory', 'gateway'], {
-    env: { STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', LOG_LEVEL: 'silent' },
-    stop: stop.signal,
-  });
+  ended = run(
+    [
+      'init',
+      '--backend',
+      api,
+      '--contract',
+      `${api}/openapi.yaml`,
+      '--yes',
+      '--directory',
+      'gateway',
+    ],
+    {
+      env: {
+        STOREGATE_HOST: '127.0.0.1',
+        STOREGATE_PORT: '0',
+        STOREGATE_ADMIN_PORT: '0',
+        LOG_LEVEL: 'silent',
+      },
+      stop: stop.signal,
+    },
+  );
   await Promise.race([ready, ended]);
   url = /^Running +(\S+),/m.exec(out)![1]!;
   key = /^Key +(\S+)/m.exec(out)![1]!;
@@ -66,6 +83,7 @@ test('an API in another language is protected with one command', async () => {
   expect((await ask('/v1/health', token)).status).toBe(200);
   expect((await ask('/orders', { 'X-API-Key': key, ...token })).status).toBe(404);
   let last = 0;
-  for (let sent = 0; sent < 60; sent++) last = (await ask('/v1/orders', { 'X-API-Key': key, ...token })).status;
+  for (let sent = 0; sent < 60; sent++)
+    last = (await ask('/v1/orders', { 'X-API-Key': key, ...token })).status;
   expect(last).toBe(429);
 });

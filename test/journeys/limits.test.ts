@@ -72,7 +72,8 @@ describe('the limit per minute', () => {
   test('is counted down to zero, then refuses, and admits again after exactly the reported time', async () => {
     const { secret } = await gateway.key();
     const remaining: string[] = [];
-    for (let i = 0; i < 60; i++) remaining.push((await get(secret)).headers['x-ratelimit-remaining']!);
+    for (let i = 0; i < 60; i++)
+      remaining.push((await get(secret)).headers['x-ratelimit-remaining']!);
     expect(remaining).toEqual(Array.from({ length: 60 }, (_, i) => `${59 - i}`));
 
     gateway.clock.pass(12_345);
@@ -108,11 +109,20 @@ describe('the limit per minute', () => {
   });
 
   test('applies to a request in any form', async () => {
-    const { secret } = await gateway.key({ windows: [{ name: 'minute', kind: 'fixed', limit: 3, span: MINUTE }] });
+    const { secret } = await gateway.key({
+      windows: [{ name: 'minute', kind: 'fixed', limit: 3, span: MINUTE }],
+    });
     await get(secret);
-    await gateway.client.get('/categories').set('Authorization', `bearer ${secret}`).set('X-Forwarded-For', '1.2.3.4');
+    await gateway.client
+      .get('/categories')
+      .set('Authorization', `bearer ${secret}`)
+      .set('X-Forwarded-For', '1.2.3.4');
     await gateway.client.head('/%70ets?limit=1').set('x-api-key', secret).set('Host', 'elsewhere');
-    isTheError(await gateway.client.get('/store/inventory').set('X-API-Key', secret), 429, 'rate_limit_exceeded');
+    isTheError(
+      await gateway.client.get('/store/inventory').set('X-API-Key', secret),
+      429,
+      'rate_limit_exceeded',
+    );
   });
 });
 
@@ -170,7 +180,11 @@ describe('a key that keeps sending after 429', () => {
     const banned = await provoke(secret);
     isTheError(banned, 403, 'key_banned');
     expect(Number(banned.headers['retry-after'])).toBeGreaterThan(3_500);
-    isTheError(await gateway.client.post('/pets').set('X-API-Key', secret).send({ name: 'Rex' }), 403, 'key_banned');
+    isTheError(
+      await gateway.client.post('/pets').set('X-API-Key', secret).send({ name: 'Rex' }),
+      403,
+      'key_banned',
+    );
     gateway.clock.pass(Number(banned.headers['retry-after']) * SECOND);
     expect((await get(secret)).status).toBe(200);
   });

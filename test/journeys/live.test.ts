@@ -23,7 +23,9 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+async function gateway(
+  options: Parameters<typeof TestGateway.start>[0] = {},
+): Promise<TestGateway> {
   const started = await TestGateway.start({ plans: PLANS, ...options });
   stops.push(() => started.stop());
   return started;
@@ -54,13 +56,21 @@ describe('a single gateway', () => {
     expect([sum(all, 'admitted'), sum(all, 'limited')]).toEqual([3, 2]);
     const counted = all.of('now').find(({ requests }) => requests > 0);
     expect(counted.latency.p50).toBeGreaterThan(0);
-    expect(counted.gateways).toMatchObject([{ readiness: 'ready', state: 'embedded', workers: 0, processes: 1 }]);
-    await until('both have their refusals', () => all.of('refused').length > 0 && umbrella.of('refused').length > 0);
+    expect(counted.gateways).toMatchObject([
+      { readiness: 'ready', state: 'embedded', workers: 0, processes: 1 },
+    ]);
+    await until(
+      'both have their refusals',
+      () => all.of('refused').length > 0 && umbrella.of('refused').length > 0,
+    );
     const refusals = all.of('refused').flatMap(({ requests }) => requests);
     expect(refusals.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['rate_limit_exceeded', 'rate_limit_exceeded', 'not_found']),
     );
-    expect(refusals.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({ key: { id }, status: 429 });
+    expect(refusals.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({
+      key: { id },
+      status: 429,
+    });
     expect(umbrella.of('refused')).toMatchObject([
       { requests: [{ code: 'not_found', key: { id: other.id } }], omitted: 0 },
     ]);
@@ -68,10 +78,14 @@ describe('a single gateway', () => {
 
     const { schemas } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')).components;
     const requiredOf = ({ $ref, required = [], allOf = [] }: Described): string[] =>
-      $ref ? requiredOf(schemas[$ref.split('/').at(-1)!]) : [...required, ...allOf.flatMap(requiredOf)];
+      $ref
+        ? requiredOf(schemas[$ref.split('/').at(-1)!])
+        : [...required, ...allOf.flatMap(requiredOf)];
     expect(Object.keys(counted).sort()).toEqual(requiredOf(schemas.LiveNow).sort());
     expect(Object.keys(counted.gateways[0]).sort()).toEqual(requiredOf(schemas.LiveGateway).sort());
-    expect(Object.keys(all.of('refused')[0]).sort()).toEqual(requiredOf(schemas.LiveRefused).sort());
+    expect(Object.keys(all.of('refused')[0]).sort()).toEqual(
+      requiredOf(schemas.LiveRefused).sort(),
+    );
   });
 
   test('ends a stream with its token or session, and at a stop, which no stream delays', async () => {
@@ -89,11 +103,16 @@ describe('a single gateway', () => {
       headers: { 'Content-Type': 'application/json', ...page },
       body: JSON.stringify({ token }),
     };
-    const [cookie] = (await fetch(`${one.adminUrl}/console/session`, session)).headers.getSetCookie();
+    const [cookie] = (
+      await fetch(`${one.adminUrl}/console/session`, session)
+    ).headers.getSetCookie();
     const Cookie = cookie!.split(';')[0]!;
     const signedOut = await follow(`${one.adminUrl}/console/api`, '?event=now', { Cookie });
     await ticks(signedOut, 1);
-    await fetch(`${one.adminUrl}/console/session`, { method: 'DELETE', headers: { Cookie, ...page } });
+    await fetch(`${one.adminUrl}/console/session`, {
+      method: 'DELETE',
+      headers: { Cookie, ...page },
+    });
     await ticks(revoked, 1);
     expect((await call('DELETE', '/tokens/second', undefined, as)).status).toBe(200);
     await until('who may no more has ended', () => revoked.ended && open.ended && signedOut.ended);
@@ -109,7 +128,10 @@ test('storegate requests --follow prints refusals of a running gateway as they h
   const one = await gateway();
   const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
   const local = { STOREGATE_DATA: 'data' };
-  const beside = storegate(['requests', '--follow', '--account', 'acme'], { cwd: one.folder, env: local });
+  const beside = storegate(['requests', '--follow', '--account', 'acme'], {
+    cwd: one.folder,
+    env: local,
+  });
   stops.push(async () => void beside.child.kill('SIGKILL'));
   let json = '';
   const remote = commandLine(one.folder, (text) => {
@@ -141,7 +163,9 @@ test('storegate requests --follow prints refusals of a running gateway as they h
   await one.close();
   expect(await remote).toMatchObject({
     code: 3,
-    err: expect.stringMatching(/^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m),
+    err: expect.stringMatching(
+      /^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m,
+    ),
   });
   const stopped = await commandLine(one.folder)(['requests', '--follow'], { env: local });
   expect(stopped).toMatchObject({ code: 1, err: 'No gateway is running.\n' });

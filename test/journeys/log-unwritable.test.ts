@@ -74,7 +74,10 @@ function read(pipe: number): string {
   }
 }
 
-async function start(stdout: number | undefined, { format, workers = 1 }: Given = {}): Promise<void> {
+async function start(
+  stdout: number | undefined,
+  { format, workers = 1 }: Given = {},
+): Promise<void> {
   const cwd = folder();
   writeFileSync(join(cwd, 'gateway.yaml'), `log: { format: ${format ?? 'auto'} }\n`);
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -105,7 +108,11 @@ const isReady = () =>
 
 async function statusesOf(requests: number): Promise<number[]> {
   const limits = '1000000/day';
-  const made = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+  const made = await adminOf(adminUrl)('POST', '/keys', {
+    account: 'acme',
+    plan: 'enterprise',
+    limits,
+  });
   const headers = { 'X-API-Key': bodyOf(made).key };
   const answers = await flood(`${url}/pets`, { callers: 20, requests, headers });
   return [...new Set(answers.map(({ status }) => status))];
@@ -120,7 +127,11 @@ const OUTPUTS: readonly (readonly [string, () => number | undefined, Given])[] =
   ['a full disk', () => open('/dev/full', constants.O_WRONLY), {}],
   ['a pipe without a reader', unreadPipe, {}],
   ['a socket without a reader', () => undefined, {}],
-  ['a full disk, as readable text', () => open('/dev/full', constants.O_WRONLY), { format: 'pretty' }],
+  [
+    'a full disk, as readable text',
+    () => open('/dev/full', constants.O_WRONLY),
+    { format: 'pretty' },
+  ],
   ['a full disk, with workers', () => open('/dev/full', constants.O_WRONLY), { workers: 2 }],
   ['a pipe without a reader, with workers', unreadPipe, { workers: 2 }],
 ];
@@ -147,7 +158,11 @@ describe('a gateway whose log cannot be written', () => {
       return /"msg":"log.dropped"}\n/.test(text);
     });
     const report = text.split('\n').find((line) => line.includes('"msg":"log.dropped"'))!;
-    expect(JSON.parse(report)).toMatchObject({ level: 40, count: dropped, reason: expect.stringContaining('slow') });
+    expect(JSON.parse(report)).toMatchObject({
+      level: 40,
+      count: dropped,
+      reason: expect.stringContaining('slow'),
+    });
     expect(await statusesOf(1)).toEqual([200]);
     expect(await metricOf(adminUrl, DROPPED)).toBe(dropped);
   });
@@ -157,6 +172,8 @@ test('a command whose output is on a full disk fails, and says so', async () => 
   const stdout = open('/dev/full', constants.O_WRONLY);
   const failed = storegate(['--help'], { cwd: folder(), stdout });
   expect(await failed.exit).toBe(1);
-  expect(failed.err()).toBe('The output cannot be written: ENOSPC: no space left on device, write\n');
+  expect(failed.err()).toBe(
+    'The output cannot be written: ENOSPC: no space left on device, write\n',
+  );
   expect((await finished(['--help'], { cwd: folder() })).code).toBe(0);
 });

@@ -10,7 +10,12 @@ import { fakeStore } from '../support/upstream.ts';
 const plans = (limit: number) =>
   `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
 
-const CONNECTION_GAUGES = ['connections_open', 'connections_idle', 'connections_limit', 'pending_requests'];
+const CONNECTION_GAUGES = [
+  'connections_open',
+  'connections_idle',
+  'connections_limit',
+  'pending_requests',
+];
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -35,10 +40,13 @@ test('admitted requests with a fifth or less of a window left are counted and lo
   await until('all are counted', async () => {
     const text = await metricsAt(gateway.adminUrl);
     return (
-      text.includes('operation="usage"') && text.includes('storegate_refusals_total{code="rate_limit_exceeded"} 2\n')
+      text.includes('operation="usage"') &&
+      text.includes('storegate_refusals_total{code="rate_limit_exceeded"} 2\n')
     );
   });
-  expect(await metricsAt(gateway.adminUrl)).toContain('\nstoregate_near_limit_admissions_total{plan="free"} 3\n');
+  expect(await metricsAt(gateway.adminUrl)).toContain(
+    '\nstoregate_near_limit_admissions_total{plan="free"} 3\n',
+  );
   const near = gateway.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
   expect(near).toEqual([...Array(7).fill(false), true, true, true, false, false, false]);
 });
@@ -52,17 +60,28 @@ test('metrics of readiness, reloads and configuration digests match health and s
     const { settings, plans, contract } = gateways[0].configuration;
     return `storegate_config_info{settings="${settings}",plans="${plans}",contract="${contract}"} 1\n`;
   };
-  const [first, began] = [await info(), await value('storegate_config_last_reload_timestamp_seconds')];
+  const [first, began] = [
+    await info(),
+    await value('storegate_config_last_reload_timestamp_seconds'),
+  ];
   expect(await metricsAt(gateway.adminUrl)).toContain(first);
   expect(await value('storegate_ready')).toBe(1);
   expect(await value('storegate_config_last_reload_successful')).toBe(1);
 
   write('plans: 1\n');
-  await until('it is refused', async () => (await value('storegate_config_last_reload_successful')) === 0);
+  await until(
+    'it is refused',
+    async () => (await value('storegate_config_last_reload_successful')) === 0,
+  );
   expect(await metricsAt(gateway.adminUrl)).toContain(first);
   write(plans(10));
-  await until('the old file is back', async () => (await value('storegate_config_last_reload_successful')) === 1);
-  expect(await value('storegate_config_last_reload_timestamp_seconds')).toBeGreaterThanOrEqual(began);
+  await until(
+    'the old file is back',
+    async () => (await value('storegate_config_last_reload_successful')) === 1,
+  );
+  expect(await value('storegate_config_last_reload_timestamp_seconds')).toBeGreaterThanOrEqual(
+    began,
+  );
 
   write(plans(20));
   await until('another is in force', async () => (await info()) !== first);
@@ -87,7 +106,9 @@ test('connections to the backend and memory for bodies are reported with their l
     expect(text).toContain(`\n${line}\n`);
   writeFileSync(join(gateway.folder, 'gateway.yaml'), 'http: { bodyBudget: 200MiB }\n');
   await adminOf(gateway.adminUrl)('POST', '/reload');
-  expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(200 * 2 ** 20);
+  expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(
+    200 * 2 ** 20,
+  );
 });
 
 test('open, idle, pending and possible connections to the backend are four figures', async () => {
@@ -110,13 +131,18 @@ test('open, idle, pending and possible connections to the backend are four figur
   const send = () => gateway.client.get('/pets').set('X-API-Key', secret).then();
   const reported = async () => {
     const text = await metricsAt(gateway.adminUrl);
-    const [open, idle, limit, pending] = CONNECTION_GAUGES.map((name) => valueIn(text, `storegate_upstream_${name}`));
+    const [open, idle, limit, pending] = CONNECTION_GAUGES.map((name) =>
+      valueIn(text, `storegate_upstream_${name}`),
+    );
     return { open, idle, limit, pending };
   };
-  const shown = async () => (await adminOf(gateway.adminUrl)('GET', '/stores')).body.stores[0].connections;
+  const shown = async () =>
+    (await adminOf(gateway.adminUrl)('GET', '/stores')).body.stores[0].connections;
   async function both(expected: Awaited<ReturnType<typeof reported>>): Promise<void> {
     const { pending: waiting, ...rest } = expected;
-    await until('the connections are so', async () => isDeepStrictEqual(await shown(), { ...rest, waiting }));
+    await until('the connections are so', async () =>
+      isDeepStrictEqual(await shown(), { ...rest, waiting }),
+    );
     expect(await reported()).toEqual(expected);
   }
 

@@ -16,7 +16,12 @@ beforeAll(async () => {
     seen.push(request);
     if (request.url!.endsWith('/moved')) {
       const location = request.url!.replace('moved', 'there');
-      response.writeHead(302, { Location: location, 'Set-Cookie': ['a=1; Path=/', 'b=2; Path=/v2/x; Secure'] }).end();
+      response
+        .writeHead(302, {
+          Location: location,
+          'Set-Cookie': ['a=1; Path=/', 'b=2; Path=/v2/x; Secure'],
+        })
+        .end();
       return;
     }
     response.writeHead(200, {
@@ -28,7 +33,9 @@ beforeAll(async () => {
   });
   target.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     seen.push(request);
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
     socket.pipe(socket);
   });
   target.listen(0, '127.0.0.1');
@@ -50,7 +57,10 @@ describe('a mount', () => {
     isTheError(await gateway.client.get('/files/a'), 401, 'missing_api_key');
     const first = await gateway.client.get('/files/a').set('X-API-Key', secret);
     const second = await gateway.client.get('/files/a').set('X-API-Key', secret);
-    expect(Number(first.headers['x-ratelimit-remaining']) - Number(second.headers['x-ratelimit-remaining'])).toBe(1);
+    expect(
+      Number(first.headers['x-ratelimit-remaining']) -
+        Number(second.headers['x-ratelimit-remaining']),
+    ).toBe(1);
   });
 
   test('forwards method, path, query and body unchanged, and the response with our limit headers', async () => {
@@ -83,13 +93,20 @@ describe('a mount', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
     await once(response, 'end');
-    expect(seen.at(-1)!.headers).toMatchObject({ 'x-storegate-account': 'acme', 'x-forwarded-for': '127.0.0.1' });
+    expect(seen.at(-1)!.headers).toMatchObject({
+      'x-storegate-account': 'acme',
+      'x-forwarded-for': '127.0.0.1',
+    });
     expect(seen.at(-1)!.rawHeaders.join()).not.toContain(secret);
     expect(seen.at(-1)!.headers.expect).toBeUndefined();
   });
 
   test('whose target is down returns 502', async () => {
-    isTheError(await gateway.client.get('/gone').set('X-API-Key', secret), 502, 'upstream_unavailable');
+    isTheError(
+      await gateway.client.get('/gone').set('X-API-Key', secret),
+      502,
+      'upstream_unavailable',
+    );
   });
 
   test('does not match paths that only begin alike', async () => {
@@ -112,7 +129,9 @@ describe('a mount with other paths at the target', () => {
   ])('%s is %s there, and the target gets the prefix', async (path, there) => {
     expect((await ask(path)).status).toBe(200);
     expect(seen.at(-1)!.url).toBe(there);
-    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe(path.split('/').slice(0, 2).join('/').split('?')[0]);
+    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe(
+      path.split('/').slice(0, 2).join('/').split('?')[0],
+    );
   });
 
   test.each(['/bare/%2e%2e/a', '/bare/..%2fa', '/bare//a', '/new/../a', '/new/a;/../b'])(
@@ -126,7 +145,10 @@ describe('a mount with other paths at the target', () => {
   test('rewrites locations in responses to public paths', async () => {
     const bare = await ask('/bare/moved');
     expect([bare.status, bare.headers.get('location')]).toEqual([302, '/bare/there']);
-    expect(bare.headers.getSetCookie()).toEqual(['a=1; Path=/bare', 'b=2; Path=/bare/v2/x; Secure']);
+    expect(bare.headers.getSetCookie()).toEqual([
+      'a=1; Path=/bare',
+      'b=2; Path=/bare/v2/x; Secure',
+    ]);
     const other = await ask('/new/moved');
     expect(other.headers.get('location')).toBe('/new/there');
     expect(other.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2; Path=/new/x; Secure']);
@@ -136,7 +158,9 @@ describe('a mount with other paths at the target', () => {
 
   test('may lead to an upstream', async () => {
     const response = await ask('/shop');
-    expect(await response.json()).toEqual((await gateway.client.get('/pets').set('X-API-Key', secret)).body);
+    expect(await response.json()).toEqual(
+      (await gateway.client.get('/pets').set('X-API-Key', secret)).body,
+    );
   });
 });
 

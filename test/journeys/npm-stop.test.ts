@@ -69,10 +69,18 @@ async function start([command, ...args]: readonly string[], cwd: string): Promis
     STOREGATE_ADMIN_PORT: `${adminPort}`,
   };
   async function launch(): Promise<void> {
-    const child = spawn(command!, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const child = spawn(command!, args, {
+      cwd,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
     launcher = child;
     const err = text(child.stderr);
-    await until('it is ready or has ended', async () => child.exitCode !== null || (await isReady(adminUrl)));
+    await until(
+      'it is ready or has ended',
+      async () => child.exitCode !== null || (await isReady(adminUrl)),
+    );
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${await err}`);
   }
   await launch();
@@ -106,9 +114,16 @@ const WAYS: readonly (readonly [string, Way])[] = [
   ['a script with exec', { command: ['npm', 'run', 'replaced'], cwd: project, waits: true }],
 ];
 
-async function requestInFlight({ url, adminUrl }: Started): Promise<{ readonly status: () => Promise<number> }> {
+async function requestInFlight({
+  url,
+  adminUrl,
+}: Started): Promise<{ readonly status: () => Promise<number> }> {
   const limits = '9/day';
-  const made = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+  const made = await adminOf(adminUrl)('POST', '/keys', {
+    account: 'acme',
+    plan: 'enterprise',
+    limits,
+  });
   const response = get(`${url}/pets`, { 'X-API-Key': bodyOf(made).key });
   await until('the store has the request', () => held.length === 1);
   return {
@@ -122,28 +137,36 @@ async function requestInFlight({ url, adminUrl }: Started): Promise<{ readonly s
 
 const groupGone = () => until('no process is left', () => !isAlive(-launcher!.pid!));
 
-test.each(WAYS)('a gateway started by %s stops at SIGTERM to npm', async (_, { command, cwd, waits }) => {
-  const started = await start(command, cwd());
-  const exit = once(launcher!, 'exit');
-  const request = await requestInFlight(started);
-  launcher!.kill('SIGTERM');
-  expect(await request.status()).toBe(200);
-  if (waits) {
-    expect(await exit).toEqual([0, null]);
-    expect(await isClosed(started.adminUrl)).toBe(true);
-  }
-  await groupGone();
-  await started.again();
-});
+test.each(WAYS)(
+  'a gateway started by %s stops at SIGTERM to npm',
+  async (_, { command, cwd, waits }) => {
+    const started = await start(command, cwd());
+    const exit = once(launcher!, 'exit');
+    const request = await requestInFlight(started);
+    launcher!.kill('SIGTERM');
+    expect(await request.status()).toBe(200);
+    if (waits) {
+      expect(await exit).toEqual([0, null]);
+      expect(await isClosed(started.adminUrl)).toBe(true);
+    }
+    await groupGone();
+    await started.again();
+  },
+);
 
-test.each(WAYS)('a gateway started by %s finishes its requests at Ctrl-C', async (_, { command, cwd }) => {
-  const request = await requestInFlight(await start(command, cwd()));
-  process.kill(-launcher!.pid!, 'SIGINT');
-  expect(await request.status()).toBe(200);
-  await groupGone();
-});
+test.each(WAYS)(
+  'a gateway started by %s finishes its requests at Ctrl-C',
+  async (_, { command, cwd }) => {
+    const request = await requestInFlight(await start(command, cwd()));
+    process.kill(-launcher!.pid!, 'SIGINT');
+    expect(await request.status()).toBe(200);
+    await groupGone();
+  },
+);
 
-/** The first process of a container has no default handling of signals, and its end ends all others. */
+/**
+ * The first process of a container has no default handling of signals, and its end ends all others.
+ */
 const FIRST_PROCESS = ['unshare', '--pid', '--fork', '--kill-child'];
 const canUnshare = spawnSync(FIRST_PROCESS[0]!, [...FIRST_PROCESS.slice(1), 'true']).status === 0;
 const FIRST: readonly (readonly [string, readonly string[], () => string])[] = [

@@ -33,18 +33,24 @@ test('a complaint is traced to its cause, fixed, and the fix verified, by comman
   expect(complaint.status).toBe(403);
 
   const request = complaint.headers['x-request-id'] as string;
-  expect(await run('explain', request)).toMatch(/\nadmit +REFUSED: banned until .*the ban began with this request/);
+  expect(await run('explain', request)).toMatch(
+    /\nadmit +REFUSED: banned until .*the ban began with this request/,
+  );
 
   expect(await run('top', '--by', 'refused')).toContain(id);
   expect((await run('bans', 'list')).match(/key_/g)).toHaveLength(1);
 
-  await until('the ban is in its log', async () => (await run('bans', 'history', id)).includes(' banned '));
+  await until('the ban is in its log', async () =>
+    (await run('bans', 'history', id)).includes(' banned '),
+  );
   const begun = JSON.parse(await run('bans', 'history', id, '--json')) as {
     action: string;
     requestId: string;
     after: object;
   }[];
-  expect(begun).toMatchObject([{ action: 'bans.start', requestId: request, after: { limit: '2/minute' } }]);
+  expect(begun).toMatchObject([
+    { action: 'bans.start', requestId: request, after: { limit: '2/minute' } },
+  ]);
 
   // All of it is in the last hour, except the current minute.
   gateway.clock.now += 60_000;

@@ -44,7 +44,8 @@ test('a key created at one is valid at both, and invalid at both after a revocat
 });
 
 test('a key revoked by the command line is invalid at both', async () => {
-  const run = (...args: string[]) => commandLine(one.folder)(args, { env: { REDIS_URL: redis.url } });
+  const run = (...args: string[]) =>
+    commandLine(one.folder)(args, { env: { REDIS_URL: redis.url } });
   const { out } = await run('keys', 'create', '--plan', 'pro', '--account', 'cli', '--json');
   const { id, key } = JSON.parse(out);
   await bothAnswer(key, 200);
@@ -72,7 +73,9 @@ test('a rotation applies to both: old and new secret, then only the new one', as
 test('one call to both at once creates one key, and concurrent changes are all made', async () => {
   const once = { 'Idempotency-Key': randomUUID() };
   const body = { account: 'once', plan: 'free' };
-  const answers = await Promise.all([atOne, atTwo, atOne, atTwo].map((call) => call('POST', '/keys', body, once)));
+  const answers = await Promise.all(
+    [atOne, atTwo, atOne, atTwo].map((call) => call('POST', '/keys', body, once)),
+  );
   expect(new Set(answers.map(({ body }) => body.key)).size).toBe(1);
   expect((await atOne('GET', '/keys?account=once')).body.keys).toHaveLength(1);
   const { id } = answers[0]!.body;
@@ -80,15 +83,24 @@ test('one call to both at once creates one key, and concurrent changes are all m
     atOne('PATCH', `/keys/${id}`, { label: 'a' }),
     atTwo('PATCH', `/keys/${id}`, { metadata: { b: 'c' } }),
   ]);
-  expect((await atTwo('GET', `/keys/${id}`)).body).toMatchObject({ label: 'a', metadata: { b: 'c' } });
+  expect((await atTwo('GET', `/keys/${id}`)).body).toMatchObject({
+    label: 'a',
+    metadata: { b: 'c' },
+  });
 });
 
 test('bans, lifted bans, resets and grants of one apply to the other', async () => {
   const { id, key } = await create({ limits: '2/day' });
-  expect([await status(one, key), await status(two, key), await status(one, key), await status(two, key)]).toEqual([
-    200, 200, 429, 429,
-  ]);
-  expect((await atTwo('GET', `/usage/${id}`)).body.usage[0].windows[0]).toMatchObject({ used: 2, remaining: 0 });
+  expect([
+    await status(one, key),
+    await status(two, key),
+    await status(one, key),
+    await status(two, key),
+  ]).toEqual([200, 200, 429, 429]);
+  expect((await atTwo('GET', `/usage/${id}`)).body.usage[0].windows[0]).toMatchObject({
+    used: 2,
+    remaining: 0,
+  });
   await atOne('POST', `/usage/${id}/grant`, { units: 1 });
   await until('the other admits', async () => (await status(two, key)) === 200);
   await atTwo('PUT', `/bans/${id}`, { duration: '1h', reason: 'both' });
@@ -96,7 +108,9 @@ test('bans, lifted bans, resets and grants of one apply to the other', async () 
   expect((await atOne('GET', '/bans')).body.bans).toContainEqual(
     expect.objectContaining({ key: id, reason: 'both', by: 'local' }),
   );
-  expect((await one.client.get('/usage').set('X-API-Key', key)).body.ban.nextLengthSeconds).toBe(300);
+  expect((await one.client.get('/usage').set('X-API-Key', key)).body.ban.nextLengthSeconds).toBe(
+    300,
+  );
   await atOne('DELETE', `/bans/${id}`);
   await atOne('POST', `/usage/${id}/reset`);
   await until('the other admits again', async () => (await status(two, key)) === 200);
@@ -163,12 +177,18 @@ test('while Redis is down operators get an error, and metrics and health still w
     expect((await one.admin.get('/metrics')).status).toBe(200);
     expect((await one.admin.get('/health/live')).status).toBe(200);
     for (const path of ['/keys', '/bans'])
-      expect(await atOne('GET', path)).toMatchObject({ status: 200, body: { asOf: expect.any(String) } });
+      expect(await atOne('GET', path)).toMatchObject({
+        status: 200,
+        body: { asOf: expect.any(String) },
+      });
     for (const [method, path, body] of [
       ['POST', '/keys', { account: 'acme', plan: 'free' }],
       ['GET', '/audit', undefined],
     ] as const) {
-      expect(await atOne(method, path, body)).toMatchObject({ status: 503, body: { code: 'state_unavailable' } });
+      expect(await atOne(method, path, body)).toMatchObject({
+        status: 503,
+        body: { code: 'state_unavailable' },
+      });
     }
   } finally {
     redis.signal('SIGCONT');

@@ -35,7 +35,8 @@ afterEach(async () => {
 });
 
 const inFile = () => [...loadPlans(file).plans.keys()].sort();
-const put = (call: AdminCall, name: string) => call('PUT', `/plans/${name}`, { limits: '9/minute' });
+const put = (call: AdminCall, name: string) =>
+  call('PUT', `/plans/${name}`, { limits: '9/minute' });
 /** A key of each new plan makes every simulation ask Redis, so that concurrent calls overlap. */
 async function haveKeys(): Promise<void> {
   for (let i = 0; i < 5; i++) await calls[0]('POST', '/keys', { account: `a${i}`, plan: 'free' });
@@ -63,7 +64,10 @@ test('plans that are set at once at two gateways on one file are kept, and in fo
   expect(inFile()).toEqual(['free', ...kept].sort());
   for (const call of calls)
     for (const name of kept)
-      await until(`${name} is in force`, async () => (await call('GET', `/plans/${name}`)).status === 200);
+      await until(
+        `${name} is in force`,
+        async () => (await call('GET', `/plans/${name}`)).status === 200,
+      );
 });
 
 test('plans that commands set at once beside a gateway are kept', async () => {
@@ -73,7 +77,9 @@ test('plans that commands set at once beside a gateway are kept', async () => {
     put(calls[0], answer),
     ...command.map((name, i) => {
       const args = ['plans', 'set', name, '--limits', '9/minute'];
-      return i === 0 ? finished(args, { cwd: two.folder, env }) : commandLine(two.folder)(args, { env });
+      return i === 0
+        ? finished(args, { cwd: two.folder, env })
+        : commandLine(two.folder)(args, { env });
     }),
   ]);
   const statuses = [...commands.map(({ code }) => (code === 0 ? 200 : 409)), status];
@@ -86,5 +92,8 @@ test('a plan that one gateway cannot put in force removes no plan of the other',
   expect([refused.status, taken.status]).toEqual([422, 200]);
   expect(inFile()).toEqual(['free', 'taken']);
   const { entries } = (await calls[1]('GET', '/audit?target=refused')).body;
-  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['plans.set.failed', 'plans.set']);
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+    'plans.set.failed',
+    'plans.set',
+  ]);
 });

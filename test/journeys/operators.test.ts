@@ -25,13 +25,18 @@ describe('monitoring', () => {
     await gateway.client.get('/pets');
     await gateway.client.get('/no/such/path/at/all').set('X-API-Key', secret);
     const text = async () => (await gateway.admin.get('/metrics')).text;
-    await until('three requests are counted', async () => (await text()).includes('code="not_found"'));
+    await until('three requests are counted', async () =>
+      (await text()).includes('code="not_found"'),
+    );
     const metrics = await text();
-    expect(metrics).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 1');
+    expect(metrics).toContain(
+      'storegate_requests_total{operation="listPets",method="GET",status="200"} 1',
+    );
     expect(metrics).toContain('storegate_refusals_total{code="missing_api_key"} 1');
     expect(metrics).toContain('storegate_admissions_total{plan="free",verdict="admitted"}');
     expect(metrics).toContain('process_cpu_seconds_total');
-    for (const private_ of [secret, id, '/no/such/path', 'acme']) expect(metrics).not.toContain(private_);
+    for (const private_ of [secret, id, '/no/such/path', 'acme'])
+      expect(metrics).not.toContain(private_);
   });
 
   test('reads one log line for each request, with client, request and duration', async () => {
@@ -62,8 +67,12 @@ describe('monitoring', () => {
     const refused = await guarded.admin.get('/metrics');
     expect(refused.status).toBe(401);
     expect(refused.headers['www-authenticate']).toContain('Bearer');
-    expect((await guarded.admin.get('/metrics').set('Authorization', 'Bearer wrong')).status).toBe(401);
-    expect((await guarded.admin.get('/metrics').set('Authorization', `Bearer ${token}`)).status).toBe(200);
+    expect((await guarded.admin.get('/metrics').set('Authorization', 'Bearer wrong')).status).toBe(
+      401,
+    );
+    expect(
+      (await guarded.admin.get('/metrics').set('Authorization', `Bearer ${token}`)).status,
+    ).toBe(200);
     await guarded.stop();
   });
 });

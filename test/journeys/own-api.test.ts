@@ -56,12 +56,18 @@ afterAll(async () => {
   await store.close();
 });
 
-const ask = (path: string, headers: Record<string, string> = {}) => fetch(`${gateway.url}${path}`, { headers });
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}${path}`, { headers });
 const own = { Authorization: 'Bearer own-token' };
 
 describe('a backend with tokens of its own', () => {
   test('gets its Authorization, and the identity of the client in place of the key', async () => {
-    const response = await ask('/orders', { 'X-API-Key': secret, ...own, 'X-Tenant': 'victim', x_tenant: 'victim' });
+    const response = await ask('/orders', {
+      'X-API-Key': secret,
+      ...own,
+      'X-Tenant': 'victim',
+      x_tenant: 'victim',
+    });
     expect(response.status).toBe(200);
     const { headers, rawHeaders } = store.seen.at(-1)!;
     expect(headers).toMatchObject({
@@ -75,7 +81,9 @@ describe('a backend with tokens of its own', () => {
   });
 
   test('decides about its token itself', async () => {
-    expect((await ask('/orders', { 'X-API-Key': secret, Authorization: 'Basic eDp5' })).status).toBe(401);
+    expect(
+      (await ask('/orders', { 'X-API-Key': secret, Authorization: 'Basic eDp5' })).status,
+    ).toBe(401);
     expect(store.seen.at(-1)!.headers.authorization).toBe('Basic eDp5');
   });
 
@@ -83,7 +91,9 @@ describe('a backend with tokens of its own', () => {
     const before = store.seen.length;
     const response = await ask('/orders', { Authorization: `Bearer ${secret}` });
     expect(response.status).toBe(401);
-    expect(response.headers.get('www-authenticate')).toBe('ApiKey realm="storegate", header="X-API-Key"');
+    expect(response.headers.get('www-authenticate')).toBe(
+      'ApiKey realm="storegate", header="X-API-Key"',
+    );
     expect(await response.json()).toMatchObject({
       message: 'The API key is missing. Send it in the header `X-API-Key`.',
     });
@@ -93,7 +103,10 @@ describe('a backend with tokens of its own', () => {
   test('may be behind a mount with another carrier', async () => {
     expect((await ask('/files/a', { 'X-API-Key': secret })).status).toBe(401);
     expect((await ask('/files/a', { 'X-File-Key': secret, 'X-API-Key': 'own' })).status).toBe(200);
-    expect(store.seen.at(-1)!.headers).toMatchObject({ 'x-api-key': 'own', 'x-storegate-key-id': id });
+    expect(store.seen.at(-1)!.headers).toMatchObject({
+      'x-api-key': 'own',
+      'x-storegate-key-id': id,
+    });
     expect(store.seen.at(-1)!.headers['x-file-key']).toBeUndefined();
   });
 
@@ -112,7 +125,9 @@ describe('a public operation', () => {
     expect(store.seen.at(-1)!.headers['x-storegate-key-id']).toBeUndefined();
     expect(store.seen.at(-1)!.headers['x-tenant']).toBeUndefined();
     const body = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
-    expect(await (await fetch(`${gateway.url}/login`, body)).json()).toMatchObject({ code: 'invalid_request' });
+    expect(await (await fetch(`${gateway.url}/login`, body)).json()).toMatchObject({
+      code: 'invalid_request',
+    });
     expect(limits(await ask('/me', own))).toEqual([4, 1]);
     expect(limits(await ask('/health'))).toEqual([4, 0]);
     const refused = await ask('/health');
@@ -137,13 +152,21 @@ describe('a public operation', () => {
     const { text } = await gateway.admin.get('/metrics');
     expect(text).toMatch(/storegate_admissions_total\{plan="public",verdict="admitted"\} 4\n/);
     expect(gateway.log).toContainEqual(
-      expect.objectContaining({ operation: 'health', plan: 'public', keyId: null, account: null, status: 200 }),
+      expect.objectContaining({
+        operation: 'health',
+        plan: 'public',
+        keyId: null,
+        account: null,
+        status: 200,
+      }),
     );
   });
 
   test('has its limits in the list of plans', async () => {
     const { body } = await gateway.admin.get('/plans');
-    expect(body.public).toMatchObject([{ name: 'public', limits: '4/minute,100/day', concurrency: 5, keys: null }]);
+    expect(body.public).toMatchObject([
+      { name: 'public', limits: '4/minute,100/day', concurrency: 5, keys: null },
+    ]);
   });
 
   test('does not open the usage of keys, nor mounts', async () => {

@@ -34,8 +34,15 @@ describe('without a key', () => {
 test('twenty readers behind one address may open the reference in the same minute, and return to it', async () => {
   const browser = new Agent({ connections: 8 });
   const ask = async (path: string, headers: Record<string, string> = {}) => {
-    const answer = await request(gateway.url + path, { dispatcher: browser, headers: { ...headers, ...BROWSER } });
-    return { status: answer.statusCode, etag: String(answer.headers.etag), text: await answer.body.text() };
+    const answer = await request(gateway.url + path, {
+      dispatcher: browser,
+      headers: { ...headers, ...BROWSER },
+    });
+    return {
+      status: answer.statusCode,
+      etag: String(answer.headers.etag),
+      text: await answer.body.text(),
+    };
   };
   const page = await gateway.client.get('/docs/');
   const files = [...new Set(page.text.match(/\/docs\/assets\/[^"]+/g))];
@@ -72,20 +79,26 @@ describe('a browser', () => {
   test('may read the limit headers of every response', async () => {
     const { secret } = await gateway.key();
     for (const key of [secret, 'wrong']) {
-      const response = await gateway.client.get('/pets').set({ Origin: 'https://shop.example', 'X-API-Key': key });
+      const response = await gateway.client
+        .get('/pets')
+        .set({ Origin: 'https://shop.example', 'X-API-Key': key });
       expect(response.headers['access-control-allow-origin']).toBe('*');
       expect(response.headers['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
     }
   });
 
   test('from another origin gets no CORS headers if the origins are named', async () => {
-    const strict = await TestGateway.start({ settings: 'cors: {origins: ["https://shop.example"]}' });
+    const strict = await TestGateway.start({
+      settings: 'cors: {origins: ["https://shop.example"]}',
+    });
     const ask = (origin: string) => strict.client.get('/openapi.json').set('Origin', origin);
     expect((await ask('https://shop.example')).headers).toMatchObject({
       'access-control-allow-origin': 'https://shop.example',
       vary: expect.stringContaining('Origin'),
     });
-    expect((await ask('https://evil.example')).headers['access-control-allow-origin']).toBeUndefined();
+    expect(
+      (await ask('https://evil.example')).headers['access-control-allow-origin'],
+    ).toBeUndefined();
     await strict.stop();
   });
 });

@@ -17,7 +17,9 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+async function gateway(
+  options: Parameters<typeof TestGateway.start>[0] = {},
+): Promise<TestGateway> {
   const started = await TestGateway.start({ plans: PLANS, ...options });
   stops.push(() => started.stop());
   return started;
@@ -63,9 +65,23 @@ describe('a simulated plan', () => {
       since: new Date(began).toISOString(),
       requests: { admitted: 38, refused: 1 },
       windows: [
-        { name: 'minute', limit: 4, counted: true, floor: 0, limited: 1, refused: { least: 11, most: 11 } },
+        {
+          name: 'minute',
+          limit: 4,
+          counted: true,
+          floor: 0,
+          limited: 1,
+          refused: { least: 11, most: 11 },
+        },
         { name: 'hour', limit: 100, counted: false, floor: null, limited: 0, refused: null },
-        { name: 'day', limit: 18, counted: true, floor: 0, limited: 1, refused: { least: 1, most: 1 } },
+        {
+          name: 'day',
+          limit: 18,
+          counted: true,
+          floor: 0,
+          limited: 1,
+          refused: { least: 1, most: 1 },
+        },
       ],
       unresponsive: [],
       isolated: null,
@@ -82,14 +98,22 @@ describe('a simulated plan', () => {
             times: 2,
             refused: { least: 11, most: 11 },
           },
-          { window: 'day', peak: 19, began: new Date(began).toISOString(), times: 1, refused: { least: 1, most: 1 } },
+          {
+            window: 'day',
+            peak: 19,
+            began: new Date(began).toISOString(),
+            times: 1,
+            refused: { least: 1, most: 1 },
+          },
         ],
       },
     ]);
     expect((await tried(one.adminUrl, '10/minute')).subjects).toEqual([]);
 
     const put = one.clock.now;
-    expect((await adminOf(one.adminUrl)('PUT', '/plans/free', { limits: '100/hour' })).status).toBe(200);
+    expect((await adminOf(one.adminUrl)('PUT', '/plans/free', { limits: '100/hour' })).status).toBe(
+      200,
+    );
     one.clock.pass(MINUTE);
     const [minute, hour] = (await tried(one.adminUrl, '4/minute,50/hour')).windows;
     expect([minute.since, minute.limited]).toEqual([new Date(began).toISOString(), 1]);
@@ -105,19 +129,25 @@ describe('a simulated plan', () => {
     await counted(one.adminUrl, 9);
     one.clock.pass(MINUTE);
     const run = (...args: string[]) =>
-      commandLine(one.folder)(['plans', 'simulate', 'free', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      commandLine(one.folder)(['plans', 'simulate', 'free', ...args], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
     const { code, out } = await run('--limits', '4/minute,500/hour');
     expect(code).toBe(0);
-    expect(out).toMatch(/\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +unknown +-\n/);
+    expect(out).toMatch(
+      /\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +unknown +-\n/,
+    );
     expect(out).toMatch(new RegExp(`\\n${id} +acme +minute +9 +\\w+ ago +1 +5\\n`));
     expect(out).toMatch(
       /The last 24 hours, .*, have 9 admitted requests of this plan\.\nThe plan has not counted by hour so far\./,
     );
-    expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.subjects).toHaveLength(1);
+    expect(
+      JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.subjects,
+    ).toHaveLength(1);
     await one.close();
-    expect((await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out).toMatch(
-      /\nNo gateway has data of the last 24 hours\.\n$/,
-    );
+    expect(
+      (await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out,
+    ).toMatch(/\nNo gateway has data of the last 24 hours\.\n$/);
   });
 });
 
@@ -136,7 +166,9 @@ describe('gateways that share a Redis', () => {
     await send(two.url, second.secret, 4);
     await counted(one.adminUrl, 7);
     const answer = await tried(two.adminUrl, '6/minute', 'team');
-    expect(answer.subjects).toMatchObject([{ key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] }]);
+    expect(answer.subjects).toMatchObject([
+      { key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] },
+    ]);
     expect(answer.gateways).toHaveLength(2);
     expect(answer.windows[0].local).toBe(false);
   });
@@ -155,7 +187,13 @@ describe('gateways that share a Redis', () => {
     const near = one.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
     expect(near).toEqual([false, false, false, false, false]);
     const { windows, subjects } = await tried(two.adminUrl, '2/minute', 'team');
-    expect(windows[0]).toMatchObject({ local: true, limited: 1, refused: { least: 1, most: null } });
-    expect(subjects).toMatchObject([{ account: 'shared', windows: [{ peak: 3, refused: { least: 1, most: null } }] }]);
+    expect(windows[0]).toMatchObject({
+      local: true,
+      limited: 1,
+      refused: { least: 1, most: null },
+    });
+    expect(subjects).toMatchObject([
+      { account: 'shared', windows: [{ peak: 3, refused: { least: 1, most: null } }] },
+    ]);
   });
 });

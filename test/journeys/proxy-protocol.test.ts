@@ -36,7 +36,9 @@ async function open(settings: object): Promise<void> {
   key = (await gateway.key()).secret;
 }
 
-const behind = (more: object = {}) => ({ listen: { proxyProtocol: { trustedProxies: ['127.0.0.0/8'] }, ...more } });
+const behind = (more: object = {}) => ({
+  listen: { proxyProtocol: { trustedProxies: ['127.0.0.0/8'] }, ...more },
+});
 const get = () => `GET /pets HTTP/1.1\r\nHost: shop.example\r\nX-API-Key: ${key}\r\n\r\n`;
 const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\r\n`;
@@ -44,7 +46,10 @@ const V4 = Buffer.from('c000020bc63364013039 01bb'.replaceAll(' ', ''), 'hex');
 
 describe('behind a balancer with the PROXY protocol', () => {
   test.each([
-    ['in one read with the request', (wire: Wire, header: string) => void wire.send(header + get())],
+    [
+      'in one read with the request',
+      (wire: Wire, header: string) => void wire.send(header + get()),
+    ],
     [
       'byte by byte',
       async (wire: Wire, header: string) => {
@@ -61,7 +66,10 @@ describe('behind a balancer with the PROXY protocol', () => {
     await send(wire, from('192.0.2.11'));
     expect((await wire.answer()).status).toBe(200);
     expect((await wire.send(get()).answer()).status).toBe(200);
-    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['192.0.2.11', '192.0.2.11']);
+    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual([
+      '192.0.2.11',
+      '192.0.2.11',
+    ]);
     expect(store.seen[0]!.headers['x-forwarded-proto']).toBe('http');
     await until('both are logged', () => logged('request').length === 2);
     expect(logged('request')[0]!.address).toBe('192.0.2.11');
@@ -74,7 +82,9 @@ describe('behind a balancer with the PROXY protocol', () => {
     for (const address of ['::ffff:192.0.2.11', '::ffff:192.0.2.12']) {
       const wire = await Wire.open(gateway.url);
       wires.push(wire);
-      expect((await wire.send(`PROXY TCP6 ${address} 2001:db8::1 1 443\r\n${get()}`).answer()).status).toBe(200);
+      expect(
+        (await wire.send(`PROXY TCP6 ${address} 2001:db8::1 1 443\r\n${get()}`).answer()).status,
+      ).toBe(200);
     }
     const mapped = Buffer.from(`00000000000000000000ffffc000020d${'0'.repeat(31)}1303901bb`, 'hex');
     const wire = await Wire.open(gateway.url);
@@ -90,10 +100,15 @@ describe('behind a balancer with the PROXY protocol', () => {
   test('version 2 may report TLS of the client, and the backend gets it', async () => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
-    wire.send(Buffer.concat([binary(0x21, 0x11, V4, field(0x20, '\x01\0\0\0\0')), Buffer.from(get())]));
+    wire.send(
+      Buffer.concat([binary(0x21, 0x11, V4, field(0x20, '\x01\0\0\0\0')), Buffer.from(get())]),
+    );
     expect((await wire.answer()).status).toBe(200);
     const { headers } = store.seen[0]!;
-    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['192.0.2.11', 'https']);
+    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
+      '192.0.2.11',
+      'https',
+    ]);
     expect(headers.forwarded).toBe('for=192.0.2.11;proto=https;host="shop.example"');
     wire.close();
   });
@@ -112,13 +127,19 @@ describe('behind a balancer with the PROXY protocol', () => {
 
   test.each([
     ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'the PROXY protocol header is missing'],
-    ['a bad one', 'PROXY TCP4 nowhere 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
+    [
+      'a bad one',
+      'PROXY TCP4 nowhere 198.51.100.1 1 2\r\n',
+      'its line is not in the form of version 1',
+    ],
   ])('%s is refused without a response, and reported', async (_, bytes, reason) => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     expect(await wire.send(bytes).ended()).toBe('');
     expect(logged('proxy.refused')).toMatchObject([{ reason, address: '127.0.0.1', count: 1 }]);
-    expect((await gateway.admin.get('/metrics')).text).toMatch(/^storegate_proxy_headers_refused_total 1$/m);
+    expect((await gateway.admin.get('/metrics')).text).toMatch(
+      /^storegate_proxy_headers_refused_total 1$/m,
+    );
   });
 
   test('a connection with half a header is closed after http.headersTimeout', async () => {
@@ -139,7 +160,9 @@ describe('behind a balancer with the PROXY protocol', () => {
     for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'])
       expect((await (await next(address)).answer()).status).toBe(200);
     expect(await (await next('192.0.2.1')).ended()).toBe('');
-    expect(logged('connection.refused')).toMatchObject([{ reason: 'address', address: '192.0.2.1' }]);
+    expect(logged('connection.refused')).toMatchObject([
+      { reason: 'address', address: '192.0.2.1' },
+    ]);
     for (const wire of wires) wire.close();
     await until('there is room again', async () => {
       const wire = await next('192.0.2.1');
@@ -155,7 +178,9 @@ describe('behind a balancer with the PROXY protocol', () => {
   test('proxies before the balancer are trusted by the same settings', async () => {
     await open({ ...behind(), http: { trustedProxies: ['192.0.2.11/32'] } });
     const wire = await Wire.open(gateway.url);
-    wire.send(from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'));
+    wire.send(
+      from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'),
+    );
     expect((await wire.answer()).status).toBe(200);
     expect(store.seen[0]!.headers['x-forwarded-for']).toBe('203.0.113.9, 192.0.2.11');
     wire.close();
@@ -175,7 +200,10 @@ describe('behind a balancer with the PROXY protocol', () => {
     secured.write(get());
     expect(String(await once(secured, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
     const { headers } = store.seen[0]!;
-    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['192.0.2.11', 'https']);
+    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
+      '192.0.2.11',
+      'https',
+    ]);
     wire.close();
   });
 });
@@ -206,12 +234,17 @@ describe('behind a real HAProxy', () => {
       `backend out\n source 127.0.0.1\n server one ${host} ${how}`,
     ];
     writeFileSync(join(folder, 'haproxy.cfg'), `${lines.join('\n')}\n`);
-    const child = spawn(program('haproxy'), ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
+    const child = spawn(program('haproxy'), ['-f', join(folder, 'haproxy.cfg'), '-db'], {
+      stdio: 'ignore',
+    });
     try {
       const wire = await reached(port, '127.0.0.7');
       expect((await wire.send(get()).answer()).status).toBe(200);
       const { headers } = store.seen[0]!;
-      expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['127.0.0.7', proto]);
+      expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
+        '127.0.0.7',
+        proto,
+      ]);
       wire.close();
     } finally {
       const ended = once(child, 'close');

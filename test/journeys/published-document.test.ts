@@ -39,8 +39,14 @@ afterAll(async () => {
   await store?.close();
 });
 
-async function clientAfter(settings: string, credentials: Record<string, string>): Promise<DocumentClient> {
-  writeUnnoticed(join(gateway.folder, 'gateway.yaml'), `contract: { file: contract.yaml }\n${settings}`);
+async function clientAfter(
+  settings: string,
+  credentials: Record<string, string>,
+): Promise<DocumentClient> {
+  writeUnnoticed(
+    join(gateway.folder, 'gateway.yaml'),
+    `contract: { file: contract.yaml }\n${settings}`,
+  );
   expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
   return await DocumentClient.from(`${gateway.url}/openapi.json`, credentials);
 }
@@ -51,8 +57,14 @@ const statuses = (client: DocumentClient, ids: readonly string[]) =>
 describe('a client made from the published document', () => {
   test('gets 200 from every operation and from /usage with the key as a bearer token', async () => {
     const client = await clientAfter('', { bearer: secret, 'x-api-key': secret });
-    expect(await statuses(client, ['orders', 'health', 'far', 'getUsage'])).toEqual([200, 200, 200, 200]);
-    expect(store.seen.map(({ url }) => url).sort()).toEqual(['/v1/far', '/v1/health', '/v1/orders']);
+    expect(await statuses(client, ['orders', 'health', 'far', 'getUsage'])).toEqual([
+      200, 200, 200, 200,
+    ]);
+    expect(store.seen.map(({ url }) => url).sort()).toEqual([
+      '/v1/far',
+      '/v1/health',
+      '/v1/orders',
+    ]);
   });
 
   test('sends the key in the header of the settings, beside the token of the API', async () => {
@@ -78,10 +90,15 @@ describe('a client made from the published document', () => {
     const response = await client.call('orders');
     expect(response.status).toBe(401);
     const { responses, schemas } = client.document.components;
-    const [described] = client.document.paths['/orders'].get.responses[401].$ref.split('/').slice(-1);
-    for (const name of Object.keys(responses[described].headers)) expect(response.headers.has(name)).toBe(true);
+    const [described] = client.document.paths['/orders'].get.responses[401].$ref
+      .split('/')
+      .slice(-1);
+    for (const name of Object.keys(responses[described].headers))
+      expect(response.headers.has(name)).toBe(true);
     expect(await response.json()).toMatchObject(
-      Object.fromEntries(schemas.GatewayError.required.map((name: string) => [name, expect.anything()])),
+      Object.fromEntries(
+        schemas.GatewayError.required.map((name: string) => [name, expect.anything()]),
+      ),
     );
   });
 

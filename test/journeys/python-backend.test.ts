@@ -86,12 +86,18 @@ describe.each(['', '/v1', '/v1/'])(
       });
     });
 
-    test.each(['/pets', '/v1/v1/pets', '/v1', '/v1/', '/v1//pets', '/v1/../v1/pets', '/v1%2Fpets', '/x/../pets'])(
-      'no other path reaches it: %s',
-      async (path) => {
-        expect([400, 404]).toContain((await ask(path)).status);
-      },
-    );
+    test.each([
+      '/pets',
+      '/v1/v1/pets',
+      '/v1',
+      '/v1/',
+      '/v1//pets',
+      '/v1/../v1/pets',
+      '/v1%2Fpets',
+      '/x/../pets',
+    ])('no other path reaches it: %s', async (path) => {
+      expect([400, 404]).toContain((await ask(path)).status);
+    });
 
     test('requests are validated', async () => {
       expect(await ask('/v1/pets', { ...json, body: '{}' })).toMatchObject({
@@ -120,7 +126,8 @@ describe('the copy of a contract at a URL', () => {
   afterAll(() => gateway?.stop());
 
   const reload = () => adminOf(gateway.adminUrl)('POST', '/reload');
-  const copied = () => JSON.parse(readFileSync(join(gateway.folder, 'data/contract-copy.json'), 'utf8')).text;
+  const copied = () =>
+    JSON.parse(readFileSync(join(gateway.folder, 'data/contract-copy.json'), 'utf8')).text;
   const inUse = () => gateway.log.filter(({ msg }) => msg === 'contract.copy_in_use');
 
   test('is replaced by a reload', async () => {
@@ -134,7 +141,10 @@ describe('the copy of a contract at a URL', () => {
 
   test('stays if the reload is refused, and is not written by a comparison', async () => {
     const before = copied();
-    writeFileSync(file, documentWith(`  /toys: { get: ${operation('listToys', 'x-storegate-upstream: stock, ')} }`));
+    writeFileSync(
+      file,
+      documentWith(`  /toys: { get: ${operation('listToys', 'x-storegate-upstream: stock, ')} }`),
+    );
     expect((await reload()).status).toBe(422);
     writeFileSync(file, documentWith(`  /games: { get: ${operation('listGames')} }`));
     expect((await adminOf(gateway.adminUrl)('GET', '/config/diff')).status).toBe(200);
@@ -145,7 +155,8 @@ describe('the copy of a contract at a URL', () => {
   describe('while the URL is unreachable', () => {
     const reason = 'cannot be fetched: status 404';
     const contractCopy = { fetched: expect.stringMatching(/^\d{4}-/), reason };
-    const shown = async () => (await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].configuration;
+    const shown = async () =>
+      (await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].configuration;
     const cli = (...args: string[]) =>
       commandLine(gateway.folder)(args, { env: { STOREGATE_ADMIN_URL: gateway.adminUrl } });
 
@@ -158,7 +169,11 @@ describe('the copy of a contract at a URL', () => {
       const { status, body } = await reload();
       expect([status, body]).toEqual([200, { changed: [], needRestart: [], contractCopy }]);
       expect(inUse()).toEqual([
-        expect.objectContaining({ url: `${backend.url}/openapi.yaml`, fetched: contractCopy.fetched, reason }),
+        expect.objectContaining({
+          url: `${backend.url}/openapi.yaml`,
+          fetched: contractCopy.fetched,
+          reason,
+        }),
       ]);
       expect((await shown()).contractCopy).toEqual(contractCopy);
       expect(await statusText(gateway)).toContain('uses a copy of the contract from ');
@@ -169,7 +184,9 @@ describe('the copy of a contract at a URL', () => {
     });
 
     test('does not prevent a change of a plan', async () => {
-      const { status } = await adminOf(gateway.adminUrl)('PUT', '/plans/free', { limits: '99/minute' });
+      const { status } = await adminOf(gateway.adminUrl)('PUT', '/plans/free', {
+        limits: '99/minute',
+      });
       expect(status).toBe(200);
       const { headers } = await fetch(`${gateway.url}/v1/toys`, {
         headers: { 'X-API-Key': (await gateway.key()).secret },
@@ -189,7 +206,10 @@ describe('the copy of a contract at a URL', () => {
     test('is given up by the next reload that reaches the URL', async () => {
       renameSync(`${file}.old`, file);
       const { body } = await reload();
-      expect(body).toMatchObject({ changed: expect.arrayContaining(['contract']), contractCopy: null });
+      expect(body).toMatchObject({
+        changed: expect.arrayContaining(['contract']),
+        contractCopy: null,
+      });
       expect((await shown()).contractCopy).toBeNull();
       expect(await statusText(gateway)).not.toContain('copy');
       expect((await ask('/v1/games')).status).toBe(200);
@@ -207,12 +227,17 @@ describe('the copy of a contract at a URL', () => {
 
 test('a first start fails while the URL is unreachable', async () => {
   const env = { STOREGATE_CONTRACT: `${backend.url}/nowhere.yaml` };
-  const error = await TestGateway.start({ storeUrl: backend.url, env }).catch((reason: unknown) => reason);
+  const error = await TestGateway.start({ storeUrl: backend.url, env }).catch(
+    (reason: unknown) => reason,
+  );
   expect(String(error)).toContain('/nowhere.yaml: cannot be fetched: status 404');
 });
 
 test('without a contract every path below the path of STORE_URL is available, and no other', async () => {
-  const gateway = await TestGateway.start({ storeUrl: `${backend.url}/v1`, env: { STOREGATE_CONTRACT: 'none' } });
+  const gateway = await TestGateway.start({
+    storeUrl: `${backend.url}/v1`,
+    env: { STOREGATE_CONTRACT: 'none' },
+  });
   try {
     const ask = await asker(gateway);
     expect(await ask('/')).toMatchObject({ status: 200, body: { path: '/v1/' } });

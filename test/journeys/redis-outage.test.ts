@@ -79,14 +79,18 @@ describe('under the policy deny', () => {
     expect(lines('outage')).toEqual([]);
 
     const again = await startRedis({ port: redis.port });
-    await until('it is ready', async () => (await gateway.admin.get('/health/ready')).status === 200);
+    await until(
+      'it is ready',
+      async () => (await gateway.admin.get('/health/ready')).status === 200,
+    );
     await gateway.stop();
     await again.stop();
   });
 });
 
 test('while Redis is down, metrics are scraped for the first time and limits are changed', async () => {
-  const plans = (limit: number) => `plans:\n  free: { windows: [{ limit: ${limit}, per: minute }] }\n`;
+  const plans = (limit: number) =>
+    `plans:\n  free: { windows: [{ limit: ${limit}, per: minute }] }\n`;
   gateway = await TestGateway.start({
     plans: plans(5),
     settings: 'redis: { deadline: 1s, failureThreshold: 1 }',
@@ -97,5 +101,8 @@ test('while Redis is down, metrics are scraped for the first time and limits are
   await redis.kill();
   expect((await gateway.admin.get('/metrics')).status).toBe(200);
   writeFileSync(join(gateway.folder, 'plans.yaml'), plans(50));
-  await until('the limit is raised', async () => (await get(secret)).headers['x-ratelimit-limit'] === '50');
+  await until(
+    'the limit is raised',
+    async () => (await get(secret)).headers['x-ratelimit-limit'] === '50',
+  );
 });

@@ -26,11 +26,16 @@ describe('401', () => {
     expect(response.headers['www-authenticate']).toBe('Bearer realm="storegate"');
   });
 
-  test.each(['', 'x', 'sg_live_0123', 'é', 'x'.repeat(5000)])('for an invalid key (%#)', async (key) => {
-    const response = await gateway.client.get('/pets').set('X-API-Key', Buffer.from(key).toString('latin1'));
-    isTheError(response, 401, 'invalid_api_key');
-    expect(response.headers['www-authenticate']).toContain('invalid_token');
-  });
+  test.each(['', 'x', 'sg_live_0123', 'é', 'x'.repeat(5000)])(
+    'for an invalid key (%#)',
+    async (key) => {
+      const response = await gateway.client
+        .get('/pets')
+        .set('X-API-Key', Buffer.from(key).toString('latin1'));
+      isTheError(response, 401, 'invalid_api_key');
+      expect(response.headers['www-authenticate']).toContain('invalid_token');
+    },
+  );
 
   test('for a well-formed key that was never issued, in the same words as for a malformed one', async () => {
     const other = await TestGateway.start();
@@ -49,9 +54,15 @@ describe('401', () => {
       401,
       'invalid_api_key',
     );
-    const both = gateway.client.get('/pets').set('X-API-Key', secret).set('Authorization', `Bearer ${other.secret}`);
+    const both = gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .set('Authorization', `Bearer ${other.secret}`);
     isTheError(await both, 401, 'invalid_api_key');
-    const same = gateway.client.get('/pets').set('X-API-Key', secret).set('Authorization', `Bearer ${secret}`);
+    const same = gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .set('Authorization', `Bearer ${secret}`);
     expect((await same).status).toBe(200);
   });
 
@@ -78,8 +89,12 @@ describe('400', () => {
     const places = response.body.details.map(
       (fault: { in: string; pointer: string }) => `${fault.in} ${fault.pointer}`,
     );
-    expect(places.sort()).toEqual(expect.arrayContaining(['body /name', 'body /status', 'query /colour']));
-    expect(places.some((place: string) => place.startsWith('body') && /categoryId|^body $/.test(place))).toBe(true);
+    expect(places.sort()).toEqual(
+      expect.arrayContaining(['body /name', 'body /status', 'query /colour']),
+    );
+    expect(
+      places.some((place: string) => place.startsWith('body') && /categoryId|^body $/.test(place)),
+    ).toBe(true);
   });
 
   test('never repeats what was sent', async () => {
@@ -101,19 +116,29 @@ describe('400', () => {
     '',
     '{"name":"a","categoryId":9223372036854775808}',
   ])('for the body %j', async (body) => {
-    const request = gateway.client.post('/pets').set('X-API-Key', secret).set('Content-Type', 'application/json');
+    const request = gateway.client
+      .post('/pets')
+      .set('X-API-Key', secret)
+      .set('Content-Type', 'application/json');
     isTheError(await request.send(body), 400, 'invalid_request');
   });
 
   test('for a body of an operation without one', async () => {
-    const request = gateway.client.get('/pets').set('X-API-Key', secret).set('Content-Type', 'application/json');
+    const request = gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .set('Content-Type', 'application/json');
     isTheError(await request.send('{}'), 400, 'invalid_request');
   });
 
   test.each(['/pets/../categories', '/pets%2f1', '/pets//1', '/pets;a=b', '/%2e%2e/pets'])(
     'for the path %s',
     async (path) => {
-      isTheError(await plainRequest(gateway.url, { path, headers: { 'X-API-Key': secret } }), 400, 'malformed_request');
+      isTheError(
+        await plainRequest(gateway.url, { path, headers: { 'X-API-Key': secret } }),
+        400,
+        'malformed_request',
+      );
     },
   );
 });
@@ -125,7 +150,11 @@ describe('the other refusals', () => {
     isTheError(await gateway.client.get('/pets/').set('X-API-Key', secret), 404, 'not_found');
     const missing = await gateway.client.get('/pets/987654321').set('X-API-Key', secret);
     expect(missing.status).toBe(404);
-    expect(missing.body).toMatchObject({ status: 404, code: expect.any(String), message: expect.any(String) });
+    expect(missing.body).toMatchObject({
+      status: 404,
+      code: expect.any(String),
+      message: expect.any(String),
+    });
   });
 
   test('405 names the allowed methods', async () => {
@@ -158,15 +187,15 @@ paths:
     const file = join(folderOf(), 'openapi.yaml');
     writeFileSync(file, contract);
     const other = await TestGateway.start({
-      settings: "contract: { onUnsupported: omit }\nmounts: [{ path: /files, target: 'http://127.0.0.1:9' }]",
+      settings:
+        "contract: { onUnsupported: omit }\nmounts: [{ path: /files, target: 'http://127.0.0.1:9' }]",
       env: { STOREGATE_CONTRACT: file },
     });
     const { secret } = await other.key();
     const get = (path: string) => other.client.get(path).set('X-API-Key', secret);
-    const answers = [await get('/files/empty'), await get('/files/other')].map(({ status, body }) => [
-      status,
-      body.code,
-    ]);
+    const answers = [await get('/files/empty'), await get('/files/other')].map(
+      ({ status, body }) => [status, body.code],
+    );
     await other.stop();
     expect(answers).toEqual([
       [404, 'not_found'],
@@ -176,7 +205,10 @@ paths:
 
   test('413 for a large body, declared or not', async () => {
     const large = JSON.stringify({ name: 'x'.repeat(4096), categoryId: 1 });
-    const declared = gateway.client.post('/pets').set('X-API-Key', secret).set('Content-Type', 'application/json');
+    const declared = gateway.client
+      .post('/pets')
+      .set('X-API-Key', secret)
+      .set('Content-Type', 'application/json');
     isTheError(await declared.send(large), 413, 'payload_too_large');
     const chunked = await fetch(`${gateway.url}/pets`, {
       method: 'POST',
@@ -188,23 +220,46 @@ paths:
     await chunked.text();
   });
 
-  test.each(['text/plain', 'application/xml', 'application/json; charset=latin1'])('415 for %s', async (type) => {
-    const request = gateway.client.post('/pets').set('X-API-Key', secret).set('Content-Type', type);
-    isTheError(await request.send('{"name":"Rex","categoryId":1}'), 415, 'unsupported_media_type');
-  });
+  test.each(['text/plain', 'application/xml', 'application/json; charset=latin1'])(
+    '415 for %s',
+    async (type) => {
+      const request = gateway.client
+        .post('/pets')
+        .set('X-API-Key', secret)
+        .set('Content-Type', type);
+      isTheError(
+        await request.send('{"name":"Rex","categoryId":1}'),
+        415,
+        'unsupported_media_type',
+      );
+    },
+  );
 
   test('415 for an encoded body', async () => {
-    const request = gateway.client.post('/pets').set('X-API-Key', secret).set('Content-Type', 'application/json');
-    isTheError(await request.set('Content-Encoding', 'gzip').send('{}'), 415, 'unsupported_media_type');
+    const request = gateway.client
+      .post('/pets')
+      .set('X-API-Key', secret)
+      .set('Content-Type', 'application/json');
+    isTheError(
+      await request.set('Content-Encoding', 'gzip').send('{}'),
+      415,
+      'unsupported_media_type',
+    );
   });
 
   test('417 for an unknown expectation', async () => {
     const headers = { 'X-API-Key': secret, Expect: 'miracles' };
-    isTheError(await plainRequest(gateway.url, { path: '/pets', headers }), 417, 'expectation_failed');
+    isTheError(
+      await plainRequest(gateway.url, { path: '/pets', headers }),
+      417,
+      'expectation_failed',
+    );
   });
 
   test('429 for an address that keeps failing, while its valid key still works', async () => {
-    const strict = await TestGateway.start({ settings: 'http:\n  authFailureLimit: {failures: 3, window: 1m}' });
+    const strict = await TestGateway.start({
+      settings: 'http:\n  authFailureLimit: {failures: 3, window: 1m}',
+    });
     const key = await strict.key();
     const left: string[] = [];
     for (let i = 0; i < 3; i++) {

@@ -68,7 +68,11 @@ describe('a reload', () => {
     const { secret } = await gateway.key();
     expect(await remaining(secret)).toBe(4);
     write('plans.yaml', plans(10));
-    expect((await reload()).body).toEqual({ changed: ['plans'], needRestart: [], contractCopy: null });
+    expect((await reload()).body).toEqual({
+      changed: ['plans'],
+      needRestart: [],
+      contractCopy: null,
+    });
     expect(await remaining(secret)).toBe(8);
     write('plans.yaml', plans(2));
     await reload();
@@ -86,16 +90,25 @@ describe('a reload', () => {
 
   test('changes nothing if a file is invalid, and every mistake is in the response, in the log and in a metric', async () => {
     const { secret } = await gateway.key();
-    write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n');
+    write(
+      'plans.yaml',
+      'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n',
+    );
     write('gateway.yaml', 'cors: { maxAge: soon }\n');
     const { status, body } = await reload();
     expect(status).toBe(422);
-    for (const place of ['gateway.yaml:1:', 'plans.free.windows[0].limit', 'plans.free.windows[1].per'])
+    for (const place of [
+      'gateway.yaml:1:',
+      'plans.free.windows[0].limit',
+      'plans.free.windows[1].per',
+    ])
       expect(body.message).toContain(place);
     expect(body.details).toHaveLength(3);
     // The gateway may also have noticed the files by itself, soon after its start.
     expect(logged('reload.failed')).toContainEqual(
-      expect.objectContaining({ problems: expect.arrayContaining([expect.stringContaining('aeon')]) }),
+      expect.objectContaining({
+        problems: expect.arrayContaining([expect.stringContaining('aeon')]),
+      }),
     );
     expect(await exposition()).toMatch(/storegate_reloads_total\{result="failure"\} [1-9]/);
     expect(await remaining(secret)).toBe(4);
@@ -119,9 +132,14 @@ describe('a reload', () => {
   test('applies another contract, other CORS and mounts at once; settings that need a restart are reported and unchanged', async () => {
     const { secret } = await gateway.key();
     write('other.yaml', CONTRACT.replace('  /pets:\n', '  /animals:\n'));
-    write('gateway.yaml', 'contract: { file: other.yaml }\ncors: { origins: [] }\nhttp: { maxConnections: 7 }\n');
+    write(
+      'gateway.yaml',
+      'contract: { file: other.yaml }\ncors: { origins: [] }\nhttp: { maxConnections: 7 }\n',
+    );
     const { body } = await reload();
-    expect(body.changed).toEqual(expect.arrayContaining(['contract', 'contract.file', 'cors.origins']));
+    expect(body.changed).toEqual(
+      expect.arrayContaining(['contract', 'contract.file', 'cors.origins']),
+    );
     expect(body.needRestart).toEqual(['http.maxConnections']);
     expect((await pets(secret)).status).toBe(404);
     const preflight = await gateway.client
@@ -129,7 +147,8 @@ describe('a reload', () => {
       .set({ Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' });
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     const { settings } = (await admin('GET', '/config')).body;
-    const value = (name: string) => settings.find((one: { name: string }) => one.name === name).value;
+    const value = (name: string) =>
+      settings.find((one: { name: string }) => one.name === name).value;
     expect([value('http.maxConnections'), value('cors.origins')]).toEqual(['10000', '[]']);
   });
 
@@ -146,7 +165,10 @@ describe('a reload', () => {
     });
     write('gateway.yaml', 'contract: { file: own.yaml }\n');
     for (let i = 0; i < 3; i++) {
-      write('plans.yaml', plans(5 + i, `accounts: { a${i}: { windows: [{ limit: ${i + 1}, per: hour }] } }\n`));
+      write(
+        'plans.yaml',
+        plans(5 + i, `accounts: { a${i}: { windows: [{ limit: ${i + 1}, per: hour }] } }\n`),
+      );
       write('own.yaml', `${CONTRACT}# ${i}\n`);
       expect((await reload()).status).toBe(200);
     }
@@ -191,9 +213,12 @@ describe('the gateway detects', () => {
 
   test('a file that the contract refers to, also one that it refers to only since a reload', async () => {
     const { secret } = await gateway.key();
-    const refer = (name: string) => CONTRACT.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);
-    const item = (id: string) => `get: { operationId: ${id}, responses: { '200': { description: Good. } } }\n`;
-    const served = async () => (await gateway.client.get('/openapi.json')).body.paths['/more']?.get.operationId;
+    const refer = (name: string) =>
+      CONTRACT.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);
+    const item = (id: string) =>
+      `get: { operationId: ${id}, responses: { '200': { description: Good. } } }\n`;
+    const served = async () =>
+      (await gateway.client.get('/openapi.json')).body.paths['/more']?.get.operationId;
     const before = logged('reload.failed').length;
     writeFileSync(file('more.yaml'), item('first'));
     writeFileSync(file('referring.yaml'), refer('more.yaml'));
@@ -211,14 +236,21 @@ describe('the gateway detects', () => {
   test('no file once it stops, which ends the reading of a contract', async () => {
     const item = { get: { responses: { 200: { description: 'Done.' } } } };
     const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
-    writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
+    writeFileSync(
+      file('large.json'),
+      JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }),
+    );
     writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
     const before = logged('reload.failed').length;
     // A thread starts the process, so Node's list of active resources does not contain it.
-    const isReading = () => spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
+    const isReading = () =>
+      spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
     await until('the contract is being read', isReading);
     await gateway.close();
-    await until('nothing is read any more', () => logged('reload.failed').length > before && !isReading());
+    await until(
+      'nothing is read any more',
+      () => logged('reload.failed').length > before && !isReading(),
+    );
     expect(
       logged('reload.failed')
         .slice(before)

@@ -84,9 +84,16 @@ test('a response of a mount in progress at a stop announces the end of its conne
   const asked = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);
   await until('the target has the request', () => held.length === 1);
   const stopped = gateway.stop();
-  await until('it says so', async () => (await fetch(`${gateway.adminUrl}/health/ready`)).status === 503);
+  await until(
+    'it says so',
+    async () => (await fetch(`${gateway.adminUrl}/health/ready`)).status === 503,
+  );
   held[0]!.end('late');
-  expect(await asked).toMatchObject({ status: 200, body: 'late', headers: { connection: 'close' } });
+  expect(await asked).toMatchObject({
+    status: 200,
+    body: 'late',
+    headers: { connection: 'close' },
+  });
   await stopped;
   agent.destroy();
   await target.close();

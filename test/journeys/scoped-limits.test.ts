@@ -16,7 +16,10 @@ const PLANS = `plans:
   tiny: { windows: [{ limit: 2, per: hour }] }
 bans: { strikes: 3, workers: 1, window: 1h, grace: 1ms, durations: [1m] }
 `;
-const LIMITED = { operations: { listCategories: '3/minute' }, tags: { Animals: [{ limit: 4, per: 'hour' }] } };
+const LIMITED = {
+  operations: { listCategories: '3/minute' },
+  tags: { Animals: [{ limit: 4, per: 'hour' }] },
+};
 let redis: RedisServer;
 const folder = temporaryFolders({ keep: true });
 let contract: string;
@@ -29,7 +32,10 @@ afterAll(() => redis.stop());
 let gateway: TestGateway;
 let admin: AdminCall;
 
-async function start(env: Record<string, string> = {}, redisSettings = 'deadline: 5s'): Promise<TestGateway> {
+async function start(
+  env: Record<string, string> = {},
+  redisSettings = 'deadline: 5s',
+): Promise<TestGateway> {
   writeFileSync(contract, contractWith(LIMITED));
   const settings = `contract: { file: ${contract} }\nredis: { ${redisSettings} }\n`;
   return await TestGateway.start({ plans: PLANS, settings, env });
@@ -55,11 +61,16 @@ describe.each([
     isTheError(refused, 429, 'rate_limit_exceeded');
     expect(refused.body.message).toMatch(/^Limit of 3 per minute for listCategories exceeded: /);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit': '3',
+      'x-ratelimit-remaining': '0',
+    });
     expect(refused.headers['ratelimit-policy']).toBe(
       '"minute";q=20;w=60, "day";q=1000;w=86400, "listCategories:minute";q=3;w=60',
     );
-    expect(refused.headers.ratelimit).toMatch(/^"minute";r=17;t=\d+, .*, "listCategories:minute";r=0;t=\d+$/);
+    expect(refused.headers.ratelimit).toMatch(
+      /^"minute";r=17;t=\d+, .*, "listCategories:minute";r=0;t=\d+$/,
+    );
     const again = await get('/categories', secret);
     expect(again.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
     const other = await get('/store/orders', secret);
@@ -85,7 +96,10 @@ describe.each([
     isTheError(refused, 429, 'rate_limit_exceeded');
     expect(refused.body.message).toContain('Limit of 4 per hour for the tag Animals exceeded');
     expect(refused.headers.ratelimit).toContain('"tag:Animals:hour";r=0');
-    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '4', 'x-ratelimit-remaining': '0' });
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit': '4',
+      'x-ratelimit-remaining': '0',
+    });
     expect((await get('/categories', secret)).status).toBe(200);
   });
 
@@ -127,7 +141,9 @@ describe.each([
     const file = join(gateway.folder, 'served.json');
     writeFileSync(file, (await gateway.client.get('/openapi.json')).text);
     const { operation } = loadContract(file).match('GET', '/usage');
-    expect(operation!.checkResponse(200, usage.headers['content-type'], Buffer.from(usage.text))).toEqual([]);
+    expect(
+      operation!.checkResponse(200, usage.headers['content-type'], Buffer.from(usage.text)),
+    ).toEqual([]);
     const used = async (body?: unknown) =>
       (body === undefined
         ? await admin('GET', `/usage/${id}`)
@@ -137,7 +153,9 @@ describe.each([
     expect(await used({ units: 1, window: 'minute' })).toEqual([1, 0, 1, 2]);
     expect(await used()).toEqual([1, 0, 1, 2]);
     const unknown = await admin('POST', `/usage/${id}/grant`, { units: 1, window: 'Animals:hour' });
-    expect(unknown.body.message).toContain('windows: minute, listCategories:minute, tag:Animals:hour, day.');
+    expect(unknown.body.message).toContain(
+      'windows: minute, listCategories:minute, tag:Animals:hour, day.',
+    );
   });
 
   test('a reload keeps the counts of unchanged windows', async () => {
@@ -149,16 +167,24 @@ describe.each([
       expect((await admin('POST', '/reload')).status).toBe(200);
       await get('/store/orders', secret);
       const { body } = await admin('GET', `/usage/${id}`);
-      return body.usage[0].windows.map(({ name, limit, used }: Record<string, unknown>) => `${name} ${used}/${limit}`);
+      return body.usage[0].windows.map(
+        ({ name, limit, used }: Record<string, unknown>) => `${name} ${used}/${limit}`,
+      );
     };
-    expect(await use({ ...LIMITED, operations: { listCategories: '9/minute', listOrders: '7/minute' } })).toEqual([
+    expect(
+      await use({ ...LIMITED, operations: { listCategories: '9/minute', listOrders: '7/minute' } }),
+    ).toEqual([
       'minute 4/20',
       'listCategories:minute 2/9',
       'listOrders:minute 1/7',
       'tag:Animals:hour 1/4',
       'day 4/1000',
     ]);
-    expect(await use({ tags: LIMITED.tags })).toEqual(['minute 5/20', 'tag:Animals:hour 1/4', 'day 5/1000']);
+    expect(await use({ tags: LIMITED.tags })).toEqual([
+      'minute 5/20',
+      'tag:Animals:hour 1/4',
+      'day 5/1000',
+    ]);
     expect(await use({})).toEqual(['minute 6/20', 'day 6/1000']);
   });
 });

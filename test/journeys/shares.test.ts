@@ -16,10 +16,15 @@ const CAPACITY = 4;
 
 let store: Server;
 let gateway: TestGateway;
-const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] = [];
+const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] =
+  [];
 beforeAll(async () => {
   store = createServer(({ headers }: IncomingMessage, response) => {
-    held.push({ plan: `${headers['x-storegate-plan']}`, key: `${headers['x-storegate-key-id']}`, response });
+    held.push({
+      plan: `${headers['x-storegate-plan']}`,
+      key: `${headers['x-storegate-key-id']}`,
+      response,
+    });
   });
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
@@ -48,7 +53,10 @@ async function send(secret: string, count: number, expected: number): Promise<Pr
       .set('X-API-Key', secret)
       .then(({ status }) => status),
   );
-  await until(`${expected} wait`, async () => held.length === CAPACITY && (await waiting()) === expected);
+  await until(
+    `${expected} wait`,
+    async () => held.length === CAPACITY && (await waiting()) === expected,
+  );
   return sent;
 }
 
@@ -114,8 +122,11 @@ test('clients that leave the queue keep no slot: others get it, and a limited ke
   const [leaving, other] = [await gateway.key({ plan: 'bounded' }), await gateway.key()];
   const holding = await send(other.secret, CAPACITY, 0);
   for (let i = 0; i < 10; i++) {
-    const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
-    for (const socket of sockets) socket.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${leaving.secret}\r\n\r\n`);
+    const sockets = Array.from({ length: 4 }, () =>
+      connect(Number(new URL(gateway.url).port), '127.0.0.1'),
+    );
+    for (const socket of sockets)
+      socket.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${leaving.secret}\r\n\r\n`);
     await until('all wait', async () => (await waiting()) === 4);
     for (const socket of sockets) socket.destroy();
     await until('no request waits', async () => (await waiting()) === 0);

@@ -13,7 +13,8 @@ const OTHER_PLANS = PLANS.replace('60', '61');
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 type Status = { gateways: any[]; unresponsive: string[]; isolated: string | null };
-const statusAt = async (url: string): Promise<Status> => (await adminOf(url)('GET', '/status')).body;
+const statusAt = async (url: string): Promise<Status> =>
+  (await adminOf(url)('GET', '/status')).body;
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -39,11 +40,24 @@ describe('a single gateway', () => {
         state: 'embedded',
         workers: 0,
         inFlight: 0,
-        processes: [expect.objectContaining({ worker: null, pid: process.pid, localSince: null, stateMs: null })],
-        configuration: expect.objectContaining({ differs: [], pendingRestart: [], lastReload: null }),
+        processes: [
+          expect.objectContaining({
+            worker: null,
+            pid: process.pid,
+            localSince: null,
+            stateMs: null,
+          }),
+        ],
+        configuration: expect.objectContaining({
+          differs: [],
+          pendingRestart: [],
+          lastReload: null,
+        }),
       }),
     ]);
-    const { code, out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await commandLine(one.folder)(['status'], {
+      env: { STOREGATE_ADMIN_URL: one.adminUrl },
+    });
     expect(code).toBe(0);
     expect(out).toMatch(
       /^gateway +version +up +readiness +state +store +workers +in flight +configuration\n\S+ .* ready +embedded +0 of \d+ +- +0 /,
@@ -69,13 +83,22 @@ describe('a single gateway', () => {
           since: expect.any(String),
           requests: expect.any(Number),
           connections,
-          processes: [expect.objectContaining({ gateway: expect.any(String), worker: null, ...how, connections })],
+          processes: [
+            expect.objectContaining({
+              gateway: expect.any(String),
+              worker: null,
+              ...how,
+              connections,
+            }),
+          ],
         },
       ],
       unresponsive: [],
       isolated: null,
     });
-    const { code, out } = await commandLine(one.folder)(['stores'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await commandLine(one.folder)(['stores'], {
+      env: { STOREGATE_ADMIN_URL: one.adminUrl },
+    });
     expect(code).toBe(0);
     expect(out).toMatch(/^upstream +store +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/);
   });
@@ -96,7 +119,9 @@ describe('a single gateway', () => {
       const { lastReload } = (await statusAt(one.adminUrl)).gateways[0].configuration;
       return lastReload.problems.length > 0;
     });
-    const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { out } = await commandLine(one.folder)(['status'], {
+      env: { STOREGATE_ADMIN_URL: one.adminUrl },
+    });
     expect(out).toContain(' needs a restart for audit.maxEntries.');
     expect(out).toMatch(/ rejected its files at 20\S+: .*plans/);
   });
@@ -105,7 +130,10 @@ describe('a single gateway', () => {
     const one = await gateway({});
     await one.close();
     for (const command of ['status', 'stores'])
-      expect(await commandLine(one.folder)([command])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
+      expect(await commandLine(one.folder)([command])).toMatchObject({
+        code: 0,
+        out: 'No gateway is running.\n',
+      });
   });
 });
 
@@ -127,7 +155,10 @@ describe('gateways that share a Redis', () => {
     const [one, two, three] = [await shared(PLANS), await shared(PLANS), await shared(OTHER_PLANS)];
     for (const { adminUrl } of [one, two, three]) await all(adminUrl, 3);
     const { gateways } = await statusAt(three.adminUrl);
-    expect(gateways[0]).toMatchObject({ adminUrl: three.adminUrl, configuration: { differs: ['plans'] } });
+    expect(gateways[0]).toMatchObject({
+      adminUrl: three.adminUrl,
+      configuration: { differs: ['plans'] },
+    });
     for (const rest of gateways.slice(1))
       expect(rest).toMatchObject({ state: 'redis, single', configuration: { differs: [] } });
     expect(new Set(gateways.map(({ adminUrl }) => adminUrl))).toEqual(
@@ -166,7 +197,9 @@ describe('gateways that share a Redis', () => {
       expect(out).toContain('gone:1?[2J did not respond.\n');
       expect([code, err]).toEqual([1, 'Not every gateway responded.\n']);
       await redis.admin.zadd('sg:fleet', Date.now() - 3_600_000, name);
-      const later = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      const later = await commandLine(one.folder)(['status'], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
       expect([later.code, later.out]).toEqual([
         1,
         expect.stringMatching(/^gone:1\?\[2J was last seen at 20\S+ and did not shut down\.$/m),
@@ -174,7 +207,8 @@ describe('gateways that share a Redis', () => {
       await redis.admin.zadd('sg:fleet', Date.now(), name);
       for (const command of ['top', 'history', 'stores'])
         expect(
-          (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } })).out,
+          (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } }))
+            .out,
         ).toContain('gone:1?[2J did not respond');
     } finally {
       await redis.admin.zrem('sg:fleet', name);
@@ -201,7 +235,9 @@ describe('gateways that share a Redis', () => {
     );
     for (const text of hostile) await redis.admin.publish('sg:questions', text);
     await all(two.adminUrl, 2);
-    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual(
+      [],
+    );
   });
 
   test('return only themselves while Redis is down', async () => {

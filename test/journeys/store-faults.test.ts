@@ -21,7 +21,8 @@ async function behind(fake: FakeStore, settings = ''): Promise<string> {
 }
 
 const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
-const post = (key: string) => gateway.client.post('/pets').set('X-API-Key', key).send({ name: 'Rex', categoryId: 1 });
+const post = (key: string) =>
+  gateway.client.post('/pets').set('X-API-Key', key).send({ name: 'Rex', categoryId: 1 });
 
 describe('a backend that', () => {
   test('is unreachable: 502, and the next request works once it is up', async () => {
@@ -53,7 +54,9 @@ describe('a backend that', () => {
   test('dies in the middle of its response: the response is cut off, never completed', async () => {
     const key = await behind(
       await rawStore((socket) =>
-        socket.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"id":1'),
+        socket.end(
+          'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"id":1',
+        ),
       ),
     );
     await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
@@ -61,7 +64,9 @@ describe('a backend that', () => {
 
   test('stalls in the middle of its response: the response is cut off', async () => {
     const key = await behind(
-      await rawStore((socket) => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n')),
+      await rawStore((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n'),
+      ),
       SHORT,
     );
     await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
@@ -85,15 +90,24 @@ describe('a backend that', () => {
     expect(retries.text).toContain('storegate_upstream_retries_total 1');
   });
 
-  test.each(['get', 'delete'] as const)('hangs on a used connection: 504, sent once (%s)', async (method) => {
-    const fake = await rawStore((socket, _request, count) => void (count === 1 && socket.write(OK)));
-    const key = await behind(fake, SHORT);
-    expect((await get(key)).status).toBe(200);
-    isTheError(await gateway.client[method]('/pets/1').set('X-API-Key', key), 504, 'upstream_timeout');
-    expect(fake.requests.length).toBe(2);
-    const { text } = await gateway.admin.get('/metrics');
-    expect(text).toContain('storegate_upstream_retries_total 0');
-  });
+  test.each(['get', 'delete'] as const)(
+    'hangs on a used connection: 504, sent once (%s)',
+    async (method) => {
+      const fake = await rawStore(
+        (socket, _request, count) => void (count === 1 && socket.write(OK)),
+      );
+      const key = await behind(fake, SHORT);
+      expect((await get(key)).status).toBe(200);
+      isTheError(
+        await gateway.client[method]('/pets/1').set('X-API-Key', key),
+        504,
+        'upstream_timeout',
+      );
+      expect(fake.requests.length).toBe(2);
+      const { text } = await gateway.admin.get('/metrics');
+      expect(text).toContain('storegate_upstream_retries_total 0');
+    },
+  );
 
   test('responds with its own errors: they are forwarded, with our limit headers', async () => {
     const key = await behind(

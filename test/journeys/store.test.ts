@@ -12,7 +12,11 @@ afterAll(() => gateway.stop());
 const auth = () => ({ 'X-API-Key': secret, 'Content-Type': 'application/json' });
 
 /** Bodies as text, because JavaScript numbers would lose the digits in question. */
-async function send(method: string, path: string, body?: string): Promise<{ status: number; text: string }> {
+async function send(
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ status: number; text: string }> {
   const response = await fetch(`${gateway.url}${path}`, {
     method,
     headers: auth(),
@@ -30,13 +34,19 @@ describe('through the gateway', () => {
       expect((await send('GET', `/categories/${id}`)).status).toBe(404);
       const past = BigInt(id) > 0n ? BigInt('9223372036854775808') : -BigInt('9223372036854775809');
       expect((await send('GET', `/categories/${past}`)).status).toBe(400);
-      expect((await send('POST', '/store/orders', `{"petId":${past},"quantity":1}`)).status).toBe(400);
+      expect((await send('POST', '/store/orders', `{"petId":${past},"quantity":1}`)).status).toBe(
+        400,
+      );
     },
   );
 
   test('a pet is created, found, changed and deleted', async () => {
     const category = JSON.parse((await send('POST', '/categories', '{"name":"Otters"}')).text);
-    const made = await send('POST', '/pets', JSON.stringify({ name: 'Ole', categoryId: category.id }));
+    const made = await send(
+      'POST',
+      '/pets',
+      JSON.stringify({ name: 'Ole', categoryId: category.id }),
+    );
     expect(made.status).toBe(201);
     const { id } = JSON.parse(made.text);
     expect(JSON.parse((await send('GET', `/pets?ids=${id}`)).text)).toEqual([
@@ -86,7 +96,9 @@ describe('a restart', () => {
   });
 
   test('does not forgive a ban', async () => {
-    const key = await gateway.key({ windows: [{ name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 }] });
+    const key = await gateway.key({
+      windows: [{ name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 }],
+    });
     const get = () => gateway.client.get('/pets').set('X-API-Key', key.secret);
     let response = await get();
     while (response.status !== 403) {

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { answers, type Fault, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
+import {
+  answers,
+  type Fault,
+  FaultyStore,
+  garbles,
+  hangs,
+  resets,
+} from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -21,7 +28,8 @@ afterEach(async () => {
 });
 
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
-const PROBED = 'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
+const PROBED =
+  'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
 const UPGRADE = {
@@ -45,7 +53,10 @@ async function start(settings: string, contract = ''): Promise<void> {
 
 async function ask(path = '/pets', init: RequestInit = {}) {
   const begun = performance.now();
-  const response = await fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key, ...init.headers } });
+  const response = await fetch(gateway.url + path, {
+    ...init,
+    headers: { 'x-api-key': key, ...init.headers },
+  });
   const text = await response.text();
   const { code = null } = response.ok ? {} : JSON.parse(text);
   return {
@@ -103,17 +114,26 @@ describe('a backend that hangs and answers its probes', () => {
 });
 
 test('an operation that hangs, requested again and again, does not prevent others from showing that the backend is up', async () => {
-  const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
-  await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`);
+  const one = await store(
+    (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request),
+  );
+  await start(
+    `upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`,
+  );
   await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
   await untilLogged('upstream.down');
   const tried = one.asked.length + 1;
-  await until('it is tried', async () => (await ask('/categories')).code !== null && one.asked.length === tried);
+  await until(
+    'it is tried',
+    async () => (await ask('/categories')).code !== null && one.asked.length === tried,
+  );
   expect((await ask('/pets')).status).toBe(200);
 });
 
 test('WebSockets take a hanging backend down, and no request waits for it; and one that they find well is up', async () => {
-  const one = await store((socket, request) => request.startsWith('GET / ') && answers()(socket, request));
+  const one = await store(
+    (socket, request) => request.startsWith('GET / ') && answers()(socket, request),
+  );
   await start(
     `upstream: { url: "${one.url}", ${QUICK} }\nmounts: [{ path: /live, upstream: default, websocket: true }]`,
   );
@@ -135,12 +155,17 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
   const asked = one.asked.length;
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
   expect(one.asked.length).toBe(asked);
-  one.act = (socket, request) => (request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED));
-  await until('it is back', async () => (await upgrade()) === 101 && lines('upstream.up').length > 0);
+  one.act = (socket, request) =>
+    request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED);
+  await until(
+    'it is back',
+    async () => (await upgrade()) === 101 && lines('upstream.up').length > 0,
+  );
 });
 
 test('a backend that restarts is up although one of its operations hangs', async () => {
-  const act: Fault = (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request);
+  const act: Fault = (socket, request) =>
+    !request.startsWith('GET /categories') && answers()(socket, request);
   const [one, two] = [await store(act), await store(act)];
   const settings =
     'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
@@ -164,15 +189,19 @@ describe('connections of a failed backend', () => {
     let isDead = true;
     const one = await store((socket, request) => {
       // Not before both requests wait: they would be refused.
-      if (isDead && (one.asked.length === 2 || !request.startsWith('GET /health '))) dead.add(socket);
+      if (isDead && (one.asked.length === 2 || !request.startsWith('GET /health ')))
+        dead.add(socket);
       if (!dead.has(socket)) answers()(socket, request);
     });
-    const checks = 'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
+    const checks =
+      'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
     await start(
       `upstream: { url: "${one.url}", connections: 2, headersTimeout: 5m, ejection: { probeInterval: 50ms }, ${checks} }`,
     );
     const lost = new AbortController();
-    const first = Promise.allSettled(Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })));
+    const first = Promise.allSettled(
+      Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })),
+    );
     await untilLogged('upstream.down');
     isDead = false;
     await until('it is back', async () => (await ask()).status === 200);
@@ -188,9 +217,12 @@ test('are waited for once: a request does not wait for another backend too', asy
   const settings = 'connections: 1, headersTimeout: 1s, ejection: { enabled: false }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
   const all = await Promise.all(Array.from({ length: 10 }, () => ask()));
-  // The first request at each store, and the next, which takes its slot when all others have timed out.
+  // The first request at each store, and the next, which takes its slot when all others have timed
+  // out.
   expect(one.asked.length + two.asked.length).toBeLessThanOrEqual(4);
-  expect(new Set(all.map(({ code }) => code))).toEqual(new Set(['upstream_timeout', 'upstream_busy']));
+  expect(new Set(all.map(({ code }) => code))).toEqual(
+    new Set(['upstream_timeout', 'upstream_busy']),
+  );
 });
 
 describe('health checks', () => {
@@ -208,7 +240,11 @@ describe('health checks', () => {
     status = 503;
     await untilLogged('upstream.down');
     expect(lines('upstream.down')).toEqual([
-      expect.objectContaining({ store: one.name, reason: 'check', error: 'the check was answered with 503' }),
+      expect.objectContaining({
+        store: one.name,
+        reason: 'check',
+        error: 'the check was answered with 503',
+      }),
     ]);
     const before = one.asked.length;
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
@@ -227,9 +263,15 @@ describe('health checks', () => {
     const checks = () => one.asked.filter((request) => request.startsWith('GET /helth ')).length;
     await until('many checks have failed', () => checks() >= 6);
     expect((await ask()).status).toBe(200);
-    const warnings = gateway.log.filter(({ msg }) => String(msg).startsWith('upstream.check_failed'));
+    const warnings = gateway.log.filter(({ msg }) =>
+      String(msg).startsWith('upstream.check_failed'),
+    );
     expect(warnings).toEqual([
-      expect.objectContaining({ level: 40, store: one.name, error: 'the check was answered with 404' }),
+      expect.objectContaining({
+        level: 40,
+        store: one.name,
+        error: 'the check was answered with 404',
+      }),
     ]);
     expect(lines('upstream.down')).toEqual([]);
   });
@@ -241,31 +283,45 @@ describe('of two stores', () => {
       await store(hangs),
       await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
     ];
-    const settings = 'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probeInterval: 50ms }';
+    const settings =
+      'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probeInterval: 50ms }';
     await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
     const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ask()))).map(
       ({ status, code }) => code ?? status,
     );
-    const late = (list: readonly unknown[]) => list.filter((outcome) => outcome === 'upstream_timeout').length;
-    expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([new Set([200, 'upstream_timeout']), true]);
+    const late = (list: readonly unknown[]) =>
+      list.filter((outcome) => outcome === 'upstream_timeout').length;
+    expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([
+      new Set([200, 'upstream_timeout']),
+      true,
+    ]);
     await untilLogged('upstream.down');
     writeFileSync(
       join(gateway.folder, 'gateway.yaml'),
       `upstream: { url: "${(await store(hangs)).url}", ${settings} }\n`,
     );
     await untilLogged('reload.done');
-    const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(({ code }) => code);
-    expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_down', 'upstream_timeout']), true]);
+    const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(
+      ({ code }) => code,
+    );
+    expect([new Set(alone), late(alone) <= 3]).toEqual([
+      new Set(['upstream_down', 'upstream_timeout']),
+      true,
+    ]);
   });
 
   test('with retries of timeouts, one that hangs only causes delays', async () => {
     const [one, two] = [await store(hangs), await store()];
-    await start(`upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`);
+    await start(
+      `upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`,
+    );
     // The first backend is chosen at random.
     do expect((await ask()).status).toBe(200);
     while (one.asked.length === 0);
     expect(new Set(lines('request').map(({ store }) => store))).toEqual(new Set([two.name]));
-    await until('its log says so', () => gateway.log.some(({ msg }) => String(msg).startsWith('retry')));
+    await until('its log says so', () =>
+      gateway.log.some(({ msg }) => String(msg).startsWith('retry')),
+    );
   });
 
   test('the one that hangs delays its first clients by the timeout, then none', async () => {
@@ -282,30 +338,41 @@ describe('of two stores', () => {
     one.act = answers();
     await untilLogged('upstream.up');
     const before = one.asked.length;
-    await until('it has its share', async () => (await ask()).status === 200 && one.asked.length > before + 3);
+    await until(
+      'it has its share',
+      async () => (await ask()).status === 200 && one.asked.length > before + 3,
+    );
   });
 
   test.each([
     ['resets', resets, 'broken'],
     ['answers garbage', garbles, 'broken'],
-  ])('one that %s goes down, and idempotent requests are answered by the other', async (what, act, reason) => {
-    const [one, two] = [await store(act), await store()];
-    await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
-    const codes: string[] = [];
-    await until('it is down', async () => {
-      codes.push((await ask()).code);
-      return lines('upstream.down').length > 0;
-    });
-    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason })]);
-    // Garbage is more than no response: what followed it is unknown.
-    if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
-    for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
-  });
+  ])(
+    'one that %s goes down, and idempotent requests are answered by the other',
+    async (what, act, reason) => {
+      const [one, two] = [await store(act), await store()];
+      await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
+      const codes: string[] = [];
+      await until('it is down', async () => {
+        codes.push((await ask()).code);
+        return lines('upstream.down').length > 0;
+      });
+      expect(lines('upstream.down')).toEqual([
+        expect.objectContaining({ store: one.name, reason }),
+      ]);
+      // Garbage is more than no response: what followed it is unknown.
+      if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
+      for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
+    },
+  );
 
   test('ejects a backend that breaks off in the middle of bodies after a few requests', async () => {
     // Probes get no response; otherwise the store would be tried again and again.
     const breaks: Fault = (socket, request) =>
-      void (request.startsWith('GET / ') || socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n['));
+      void (
+        request.startsWith('GET / ') ||
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[')
+      );
     const [one, other] = [await store(breaks), await store()];
     await start(
       `upstream: { stores: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probeInterval: 1h } }`,
@@ -329,9 +396,13 @@ describe('of two stores', () => {
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
     const headers = { 'content-type': 'application/json' };
-    const all = await Promise.all(Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })));
+    const all = await Promise.all(
+      Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })),
+    );
     expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
-    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason: 'unreachable' })]);
+    expect(lines('upstream.down')).toEqual([
+      expect.objectContaining({ store: one.name, reason: 'unreachable' }),
+    ]);
     await one.open();
     await untilLogged('upstream.up');
     await one.close();
@@ -341,9 +412,13 @@ describe('of two stores', () => {
   test('one with bad responses stays while the other recovers, which gets a few requests only', async () => {
     const [one, two] = [await store(), await store()];
     await one.close();
-    const ejection = 'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
+    const ejection =
+      'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
     await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
-    await until('one is down', async () => (await ask()).status === 200 && lines('upstream.down').length > 0);
+    await until(
+      'one is down',
+      async () => (await ask()).status === 200 && lines('upstream.down').length > 0,
+    );
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
     two.act = answers(503, '{}');
@@ -405,12 +480,17 @@ test('a backend that is down and removed from the settings is reported as up, an
   const both = `upstream: { url: "${one.url},${two.url}", ${PROBED} }`;
   await start(both);
   const untilDown = (times: number) =>
-    until('it is down', async () => (await ask()).status === 200 && lines('upstream.down').length === times);
+    until(
+      'it is down',
+      async () => (await ask()).status === 200 && lines('upstream.down').length === times,
+    );
   await untilDown(1);
   const file = join(gateway.folder, 'gateway.yaml');
   writeFileSync(file, `upstream: { url: "${two.url}", ${PROBED} }\n`);
   await untilLogged('upstream.up');
-  expect(lines('upstream.up')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
+  expect(lines('upstream.up')).toEqual([
+    expect.objectContaining({ store: one.name, removed: true }),
+  ]);
   writeFileSync(file, `${both}\n`);
   await untilDown(2);
 });
@@ -424,7 +504,9 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
     request.on('end', () => response.end(`"${request.method} ${request.url} ${size}"`));
   });
   server.on('upgrade', (_request, socket: Socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
     socket.pipe(socket);
   });
   server.listen(0, '127.0.0.1');
@@ -436,9 +518,16 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
     const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
     await start(`upstream: { url: "${url},${gone.url}", ${PROBED} }\n${mounts}`);
-    const opening = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'X-API-Key': key };
+    const opening = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'X-API-Key': key,
+    };
     const open = async () => {
-      const call = request(`${gateway.url}/live`, { headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) } });
+      const call = request(`${gateway.url}/live`, {
+        headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) },
+      });
       call.end();
       return (await once(call, 'upgrade')) as [IncomingMessage, Socket];
     };
@@ -447,7 +536,12 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
       return lines('upstream.down').length > 0;
     });
     const parts = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(4_000, 'x')));
-    const init = { method: 'POST', body: Readable.toWeb(parts), duplex: 'half', headers: { 'x-api-key': key } };
+    const init = {
+      method: 'POST',
+      body: Readable.toWeb(parts),
+      duplex: 'half',
+      headers: { 'x-api-key': key },
+    };
     const answer = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
     expect([answer.status, await answer.text()]).toEqual([200, '"POST /base/live/up?a=b 200000"']);
     const [{ statusCode }, socket] = await open();
@@ -463,7 +557,9 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
 
 describe('the contract selects the upstream', () => {
   const responses = { 200: { description: 'done' } };
-  const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses, ...more } });
+  const get = (operationId: string, more: object = {}) => ({
+    get: { operationId, responses, ...more },
+  });
   const contract = (name: string) =>
     JSON.stringify({
       openapi: '3.0.3',
@@ -477,7 +573,11 @@ describe('the contract selects the upstream', () => {
     });
 
   test('by operation, path or tag, and of a mount by its name; a reload applies all, or names the mistake', async () => {
-    const [one, two, three] = [await store(answers(200, '"one"')), await store(answers(200, '"two"')), await store()];
+    const [one, two, three] = [
+      await store(answers(200, '"one"')),
+      await store(answers(200, '"two"')),
+      await store(),
+    ];
     const settings = (second: FaultyStore) =>
       `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
       `upstreams: { stock: { url: "${second.url}/base" } }\nmounts: [{ path: /files, upstream: stock }]\n`;
@@ -485,7 +585,8 @@ describe('the contract selects the upstream', () => {
     writeFileSync(join(folder, 'api.json'), contract('stock'));
     const inFolder = (text: string) => text.replace('api.json', join(folder, 'api.json'));
     await start(inFolder(settings(two)));
-    for (const path of ['/plain', '/stock', '/both', '/files/a?b=c']) expect((await ask(path)).status).toBe(200);
+    for (const path of ['/plain', '/stock', '/both', '/files/a?b=c'])
+      expect((await ask(path)).status).toBe(200);
     expect(one.requests).toEqual(['GET /plain HTTP/1.1', 'GET /both HTTP/1.1']);
     expect(two.requests).toEqual(['GET /base/stock HTTP/1.1', 'GET /base/files/a?b=c HTTP/1.1']);
 
@@ -504,7 +605,10 @@ describe('the contract selects the upstream', () => {
     expect((await ask('/stock')).status).toBe(200);
     expect(three.requests).toEqual(['GET /base/stock HTTP/1.1']);
 
-    const more = inFolder(settings(three)).replace('upstreams: {', `upstreams: { more: { url: "${two.url}" },`);
+    const more = inFolder(settings(three)).replace(
+      'upstreams: {',
+      `upstreams: { more: { url: "${two.url}" },`,
+    );
     const done = lines('reload.done').length;
     writeFileSync(join(gateway.folder, 'gateway.yaml'), more);
     await until('it is in force', () => lines('reload.done').length > done);

@@ -30,7 +30,10 @@ afterAll(async () => {
 });
 
 /** Shared by all tests of a block, because a start with workers is three processes. */
-function serviceForBlock(names: string, env: () => Readonly<Record<string, string>>): () => FakeSystemd {
+function serviceForBlock(
+  names: string,
+  env: () => Readonly<Record<string, string>>,
+): () => FakeSystemd {
   let service: FakeSystemd;
   beforeAll(async () => {
     const folder = temporary();
@@ -51,7 +54,10 @@ function serviceForBlock(names: string, env: () => Readonly<Record<string, strin
 const urlOf = ({ ports }: FakeSystemd, name: string) => `http://127.0.0.1:${ports.get(name)}`;
 
 function workersOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .trim()
+    .split(' ')
+    .map(Number);
   // A process of systemd-notify may have ended.
   const commandOf = (child: number) =>
     spawnSync(program('ps'), ['-o', 'args=', '-p', `${child}`], { encoding: 'utf8' });
@@ -147,13 +153,17 @@ describe('one process under systemd', () => {
 
   test('sends messages from one process without secrets and sockets, and reports its end', async () => {
     const service = running();
-    const children = () => readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim();
+    const children = () =>
+      readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim();
     const sender = Number(children());
     const before = service.noted('WATCHDOG=1').length;
     await until('it has sent some messages', () => service.noted('WATCHDOG=1').length > before + 2);
     expect(Number(children())).toBe(sender);
     const variables = readFileSync(`/proc/${sender}/environ`, 'latin1').split('\0').slice(0, -1);
-    expect(variables.map((variable) => variable.split('=')[0]).sort()).toEqual(['NOTIFY_SOCKET', 'PATH']);
+    expect(variables.map((variable) => variable.split('=')[0]).sort()).toEqual([
+      'NOTIFY_SOCKET',
+      'PATH',
+    ]);
     const inherited = [3, 4].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
     for (const socket of inherited) expect(socketsOf(sender)).not.toContain(socket);
     process.kill(sender, 'SIGKILL');
@@ -168,7 +178,10 @@ describe('one process under systemd', () => {
 });
 
 describe('two workers under systemd', () => {
-  const running = serviceForBlock('public', () => ({ STOREGATE_WORKERS: '2', REDIS_URL: redis.url }));
+  const running = serviceForBlock('public', () => ({
+    STOREGATE_WORKERS: '2',
+    REDIS_URL: redis.url,
+  }));
 
   reloadAndRestartTests(running);
 
@@ -179,10 +192,13 @@ describe('two workers under systemd', () => {
     const workers = workersOf(service.pid);
     expect(workers).toHaveLength(2);
     for (const worker of workers) {
-      expect(readFileSync(`/proc/${worker}/environ`, 'latin1')).not.toMatch(/LISTEN_|WATCHDOG_|NOTIFY_/);
+      expect(readFileSync(`/proc/${worker}/environ`, 'latin1')).not.toMatch(
+        /LISTEN_|WATCHDOG_|NOTIFY_/,
+      );
       expect(socketsOf(worker)).not.toContain(listening);
     }
-    // So that systemd starts another one with the socket, which node:cluster closed with the last worker.
+    // So that systemd starts another one with the socket, which node:cluster closed with the last
+    // worker.
     for (const worker of workers) process.kill(worker, 'SIGKILL');
     expect(await service.ended()).toBe(1);
     await service.startService();

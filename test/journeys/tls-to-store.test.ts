@@ -21,7 +21,10 @@ afterAll(() => authority.remove());
 
 async function behind(started: TlsStore, tls: Record<string, string>): Promise<void> {
   store = started;
-  gateway = await TestGateway.start({ settings: JSON.stringify({ upstream: { tls } }), storeUrl: store.url });
+  gateway = await TestGateway.start({
+    settings: JSON.stringify({ upstream: { tls } }),
+    storeUrl: store.url,
+  });
   key = (await gateway.key()).secret;
 }
 
@@ -33,7 +36,10 @@ describe('a backend behind TLS', () => {
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), { ca: authority.file });
     expect((await get()).status).toBe(200);
     store.hangUp();
-    await until('a second connection', async () => (await get()).status === 200 && store.connections.length > 1);
+    await until(
+      'a second connection',
+      async () => (await get()).status === 200 && store.connections.length > 1,
+    );
     expect(store.connections.map(({ resumed }) => resumed).slice(0, 2)).toEqual([false, true]);
   });
 
@@ -44,7 +50,10 @@ describe('a backend behind TLS', () => {
     expect(logged('outage')[0]!.reason).toContain(`the certificate of ${host} is not trusted`);
     expect(logged('outage')[0]!.reason).toContain('tls.ca');
     await until('it is down', async () => (await get()).status === 503);
-    expect(logged('upstream.down')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
+    expect(logged('upstream.down')[0]).toMatchObject({
+      reason: 'untrusted',
+      error: expect.stringContaining('tls.ca'),
+    });
     const { stores } = (await gateway.admin.get('/stores')).body;
     expect(JSON.stringify(stores)).toContain('"reason":"untrusted"');
   });
@@ -61,17 +70,26 @@ describe('a backend behind TLS', () => {
   });
 
   test('identifies the gateway by its certificate, also after a renewal, and without a restart', async () => {
-    const asking = { requestCert: true, rejectUnauthorized: true, ca: [readFileSync(authority.file)] };
+    const asking = {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: [readFileSync(authority.file)],
+    };
     const first = authority.issue('first', 'DNS:gateway.example');
     const second = authority.issue('second', 'DNS:gateway.example');
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), { ca: authority.file, ...first });
+    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), {
+      ca: authority.file,
+      ...first,
+    });
     expect((await get()).status).toBe(200);
     expect(store.connections.at(-1)!.client).toBe('first');
 
     copyFileSync(second.cert, first.cert);
     await until('half a pair is refused', () => logged('reload.failed').length > 0);
     expect(logged('reload.failed')[0]!.problems).toEqual([
-      expect.stringContaining('upstream.tls.key: the private key in its file does not belong to the certificate'),
+      expect.stringContaining(
+        'upstream.tls.key: the private key in its file does not belong to the certificate',
+      ),
     ]);
     copyFileSync(second.key, first.key);
     await until('the pair is taken', () => logged('reload.done').length > 0);
@@ -84,9 +102,17 @@ describe('a backend behind TLS', () => {
   });
 
   test('that requires a certificate and gets none is 502, and the log says so', async () => {
-    const asking = { requestCert: true, rejectUnauthorized: true, ca: [readFileSync(authority.file)] };
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), { ca: authority.file });
+    const asking = {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: [readFileSync(authority.file)],
+    };
+    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), {
+      ca: authority.file,
+    });
     expect((await get()).status).toBe(502);
-    expect(logged('outage')[0]!.reason).toContain("does not take the gateway's certificate, or wants one");
+    expect(logged('outage')[0]!.reason).toContain(
+      "does not take the gateway's certificate, or wants one",
+    );
   });
 });

@@ -35,11 +35,22 @@ afterAll(async () => {
   authority.remove();
 });
 
-async function ask(options: ConnectionOptions = {}): Promise<{ resumed: boolean; serial: string | undefined }> {
+async function ask(
+  options: ConnectionOptions = {},
+): Promise<{ resumed: boolean; serial: string | undefined }> {
   const port = Number(new URL(gateway.url).port);
-  const socket: TLSSocket = connect({ host: '127.0.0.1', port, ca: authority.pem, servername: NAME, ...options });
+  const socket: TLSSocket = connect({
+    host: '127.0.0.1',
+    port,
+    ca: authority.pem,
+    servername: NAME,
+    ...options,
+  });
   await once(socket, 'secureConnect');
-  const seen = { resumed: socket.isSessionReused(), serial: socket.getPeerX509Certificate()?.serialNumber };
+  const seen = {
+    resumed: socket.isSessionReused(),
+    serial: socket.getPeerX509Certificate()?.serialNumber,
+  };
   socket.write(`GET /pets HTTP/1.1\r\nHost: ${NAME}\r\nX-API-Key: ${key}\r\n\r\n`);
   expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
   socket.destroy();
@@ -63,15 +74,24 @@ async function askEveryWorker(options: ConnectionOptions = {}) {
   return seen;
 }
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)('a session of one worker in %s is resumed by each', async (version) => {
-  const versions = { minVersion: version, maxVersion: version };
-  const port = Number(new URL(gateway.url).port);
-  const first = connect({ host: '127.0.0.1', port, ca: authority.pem, servername: NAME, ...versions });
-  const [session] = (await once(first, 'session')) as [Buffer];
-  first.destroy();
-  const seen = await askEveryWorker({ ...versions, session });
-  expect(seen.every(({ resumed }) => resumed)).toBe(true);
-});
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'a session of one worker in %s is resumed by each',
+  async (version) => {
+    const versions = { minVersion: version, maxVersion: version };
+    const port = Number(new URL(gateway.url).port);
+    const first = connect({
+      host: '127.0.0.1',
+      port,
+      ca: authority.pem,
+      servername: NAME,
+      ...versions,
+    });
+    const [session] = (await once(first, 'session')) as [Buffer];
+    first.destroy();
+    const seen = await askEveryWorker({ ...versions, session });
+    expect(seen.every(({ resumed }) => resumed)).toBe(true);
+  },
+);
 
 test('a renewed certificate is used by every worker, also by one that starts later', async () => {
   const [before] = await askEveryWorker();

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
-import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type Socket,
+} from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,14 +47,23 @@ async function open(tls: object = {}, settings: object = {}): Promise<void> {
     response.end('[]');
   });
   const all = { listen: { tls: { ...pair, ...tls } }, ...settings };
-  gateway = await TestGateway.start({ settings: JSON.stringify(all), plans: PLANS, storeUrl: store.url });
+  gateway = await TestGateway.start({
+    settings: JSON.stringify(all),
+    plans: PLANS,
+    storeUrl: store.url,
+  });
   key = (await gateway.key()).secret;
 }
 
 const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
 function reaching(): ConnectionOptions & AgentOptions {
-  return { ca: authority.pem, servername: NAME, port: Number(new URL(gateway.url).port), host: '127.0.0.1' };
+  return {
+    ca: authority.pem,
+    servername: NAME,
+    port: Number(new URL(gateway.url).port),
+    host: '127.0.0.1',
+  };
 }
 
 async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
@@ -75,15 +89,26 @@ interface Got {
 }
 
 async function get(agent: Agent | false = false): Promise<Got> {
-  const call = request({ ...reaching(), agent, path: '/pets', headers: { 'X-API-Key': key, Host: NAME } });
+  const call = request({
+    ...reaching(),
+    agent,
+    path: '/pets',
+    headers: { 'X-API-Key': key, Host: NAME },
+  });
   call.on('socket', (socket) => {
-    const note = () => void serials.set(socket, (socket as TLSSocket).getPeerX509Certificate()!.serialNumber);
+    const note = () =>
+      void serials.set(socket, (socket as TLSSocket).getPeerX509Certificate()!.serialNumber);
     if (!serials.has(socket)) socket.once('secureConnect', note);
   });
   call.end();
   const [response] = (await once(call, 'response')) as [IncomingMessage];
   const serial = serials.get(response.socket)!;
-  return { status: response.statusCode!, headers: response.headers, body: await text(response), serial };
+  return {
+    status: response.statusCode!,
+    headers: response.headers,
+    body: await text(response),
+    serial,
+  };
 }
 
 async function metrics(): Promise<string> {
@@ -91,7 +116,9 @@ async function metrics(): Promise<string> {
 }
 
 async function handshakes(labels: Readonly<Record<string, string>>): Promise<number> {
-  const lines = (await metrics()).split('\n').filter((line) => line.startsWith('storegate_tls_handshakes_total{'));
+  const lines = (await metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('storegate_tls_handshakes_total{'));
   const fitting = lines.filter((line) =>
     Object.entries(labels).every(([name, is]) => line.includes(`${name}="${is}"`)),
   );
@@ -123,7 +150,9 @@ describe('a gateway with a certificate', () => {
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(answer.body).toContain('This port uses TLS');
     expect(await wire.ended()).toBe('');
-    expect(await metrics()).toContain('storegate_tls_handshake_failures_total{reason="plaintext"} 1');
+    expect(await metrics()).toContain(
+      'storegate_tls_handshake_failures_total{reason="plaintext"} 1',
+    );
   });
 
   test('has a certificate for each name: the exact one, one with a wildcard, and the first for all others', async () => {
@@ -160,7 +189,11 @@ describe('a gateway with a certificate', () => {
 
   test('accepts no old version, no other protocol, and agrees on keys once', async () => {
     await open();
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const old = {
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    } as const;
     expect(await refusal(old)).toMatch(/VERSION|PROTOCOL/);
     for (const ciphers of [
       'AES128-GCM-SHA256',
@@ -263,7 +296,10 @@ describe('a client that does not finish its handshake', () => {
 test('a client that does not read its response is disconnected', async () => {
   await open(
     {},
-    { http: { responseWriteTimeout: '300ms' }, mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }] },
+    {
+      http: { responseWriteTimeout: '300ms' },
+      mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }],
+    },
   );
   await gateway.stop();
   await store.close();
@@ -276,14 +312,22 @@ test('a client that does not read its response is disconnected', async () => {
     http: { responseWriteTimeout: '300ms' },
     mounts: [{ path: '/much', target: much.url }],
   };
-  gateway = await TestGateway.start({ settings: JSON.stringify(settings), plans: PLANS, storeUrl: much.url });
+  gateway = await TestGateway.start({
+    settings: JSON.stringify(settings),
+    plans: PLANS,
+    storeUrl: much.url,
+  });
   key = (await gateway.key()).secret;
   const socket = await handshake();
   socket.on('error', () => {});
   socket.write(`GET /much HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
   socket.pause();
   await until('the request has ended', () => logged('request').length > 0);
-  expect(logged('request')[0]).toMatchObject({ status: 200, complete: false, code: 'client_closed_request' });
+  expect(logged('request')[0]).toMatchObject({
+    status: 200,
+    complete: false,
+    code: 'client_closed_request',
+  });
   socket.destroy();
 });
 
@@ -323,9 +367,13 @@ describe('a renewed certificate', () => {
     expect(results.every(({ status }) => status === 200)).toBe(true);
     const fresh = results.slice(after).filter((one) => !one.lasting);
     expect(fresh.at(-1)!.serial).not.toBe(before);
-    expect(results.filter((one) => one.lasting).every(({ serial }) => serial === before)).toBe(true);
+    expect(results.filter((one) => one.lasting).every(({ serial }) => serial === before)).toBe(
+      true,
+    );
     expect(logged('reload.failed')[0]!.problems).toEqual([
-      expect.stringContaining('listen.tls.key: the private key in its file does not belong to the certificate'),
+      expect.stringContaining(
+        'listen.tls.key: the private key in its file does not belong to the certificate',
+      ),
     ]);
     expect(logged('reload.done')[0]!.changed).toEqual(['certificates']);
   });
@@ -336,7 +384,8 @@ test('a certificate that expires soon is reported at the start, and by the metri
   expect(logged('tls.warning').map(({ warning }) => warning)).toEqual([
     expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
   ]);
-  const [, seconds] = /^storegate_certificate_expiry_timestamp_seconds (.*)$/m.exec(await metrics()) ?? [];
+  const [, seconds] =
+    /^storegate_certificate_expiry_timestamp_seconds (.*)$/m.exec(await metrics()) ?? [];
   const left = Number(seconds) * 1_000 - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThan(2 * 86_400_000);
@@ -346,13 +395,16 @@ test('TLS is enabled, disabled and made stricter by a reload, for new connection
   await open();
   const write = (tls: object) =>
     writeFileSync(join(gateway.folder, 'gateway.yaml'), JSON.stringify({ listen: { tls } }));
-  const done = (count: number) => until('it is taken', () => logged('reload.done').length === count);
+  const done = (count: number) =>
+    until('it is taken', () => logged('reload.done').length === count);
   const lasting = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
   expect((await get(lasting)).status).toBe(200);
   write({});
   await done(1);
   const wire = await Wire.open(gateway.url);
-  expect(await wire.send(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`).answer()).toMatchObject({
+  expect(
+    await wire.send(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`).answer(),
+  ).toMatchObject({
     status: 200,
   });
   wire.close();
@@ -392,7 +444,9 @@ test('a stop loses no request, and ends connections with close_notify', async ()
 test('a WebSocket through a mount works over TLS too', async () => {
   const echo = createTcpServer((socket) => {
     socket.once('data', () => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      );
       socket.on('data', (bytes) => socket.write(bytes));
     });
     socket.on('error', () => socket.destroy());
@@ -427,8 +481,13 @@ test('`storegate check` reports mistakes and warnings of the files', async () =>
     return commandLine(gateway.folder)(['check'], { env: { STOREGATE_CONFIG: 'other.yaml' } });
   };
   const good = await check(pair);
-  expect([good.code, good.err]).toEqual([0, expect.stringMatching(/^note: the certificate in .*\.crt ends on /)]);
+  expect([good.code, good.err]).toEqual([
+    0,
+    expect.stringMatching(/^note: the certificate in .*\.crt ends on /),
+  ]);
   const bad = await check({ cert: pair.cert, key: pair.cert });
   expect(bad.code).toBe(1);
-  expect(bad.err).toMatch(/^other\.yaml:1:\d+ listen\.tls\.key: the file that it names has a certificate where/);
+  expect(bad.err).toMatch(
+    /^other\.yaml:1:\d+ listen\.tls\.key: the file that it names has a certificate where/,
+  );
 });

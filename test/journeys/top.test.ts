@@ -23,7 +23,8 @@ type Top = {
 };
 const topAt = async (url: string, query = ''): Promise<Top & Record<string, unknown>> =>
   (await adminOf(url)('GET', `/top${query}`)).body;
-const seen = ({ items }: Top) => items.map(({ key, operation, count }) => [key ?? operation, count]);
+const seen = ({ items }: Top) =>
+  items.map(({ key, operation, count }) => [key ?? operation, count]);
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -63,7 +64,13 @@ describe('a single gateway', () => {
 
     await counted(one.adminUrl, '', 33);
     const top = await topAt(one.adminUrl);
-    expect(top).toMatchObject({ window: 'hour', by: 'requests', error: 0, unresponsive: [], isolated: null });
+    expect(top).toMatchObject({
+      window: 'hour',
+      by: 'requests',
+      error: 0,
+      unresponsive: [],
+      isolated: null,
+    });
     expect(top.gateways).toMatchObject([{ missing: 0 }]);
     expect(top.items).toEqual([
       {
@@ -85,7 +92,10 @@ describe('a single gateway', () => {
     ]);
     expect(seen(await topAt(one.adminUrl, '?by=near-limit'))).toEqual([[free.id, 3]]);
     expect(seen(await topAt(one.adminUrl, '?by=strikes'))).toEqual([[free.id, 1]]);
-    expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({ listPets: 2, none: 3 });
+    expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({
+      listPets: 2,
+      none: 3,
+    });
   });
 
   test('returns clients of deprecated operations, with the last call', async () => {
@@ -105,9 +115,14 @@ describe('a single gateway', () => {
     const one = await gateway({});
     const { secret } = await one.key();
     await send(one.url, secret, 3);
-    for (const window of ['minute', 'hour', 'day']) await counted(one.adminUrl, `?window=${window}`, 3);
+    for (const window of ['minute', 'hour', 'day'])
+      await counted(one.adminUrl, `?window=${window}`, 3);
     const totals = async () =>
-      Promise.all(['minute', 'hour', 'day'].map(async (at) => (await topAt(one.adminUrl, `?window=${at}`)).total));
+      Promise.all(
+        ['minute', 'hour', 'day'].map(
+          async (at) => (await topAt(one.adminUrl, `?window=${at}`)).total,
+        ),
+      );
     one.clock.pass(MINUTE + 10 * SECOND);
     expect(await totals()).toEqual([0, 3, 3]);
     one.clock.pass(HOUR + 10 * MINUTE);
@@ -127,9 +142,14 @@ describe('a single gateway', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^key +account +plan +count +share +too high by +last\n/);
     expect(out).toMatch(new RegExp(`${id} +acme +free +2 +100.0 % +0 +\\w+ ago`));
-    expect(out).toMatch(/\n2 refused requests with a valid key in the last hour, complete since 20\S+Z\.\n$/);
+    expect(out).toMatch(
+      /\n2 refused requests with a valid key in the last hour, complete since 20\S+Z\.\n$/,
+    );
     expect((await run('--by', 'operations')).out).toMatch(/^operation +count .*\nlistPets +2 /);
-    expect(JSON.parse((await run('--json', '--limit', '5')).out)).toMatchObject({ total: 12, items: [{ key: id }] });
+    expect(JSON.parse((await run('--json', '--limit', '5')).out)).toMatchObject({
+      total: 12,
+      items: [{ key: id }],
+    });
     expect(await run('--window', 'week')).toMatchObject({ code: 2 });
     expect(await run('--limit', '257')).toMatchObject({ code: 2 });
   });
@@ -137,13 +157,19 @@ describe('a single gateway', () => {
   test('is missing if none runs', async () => {
     const one = await gateway({});
     await one.close();
-    expect(await commandLine(one.folder)(['top'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
+    expect(await commandLine(one.folder)(['top'])).toMatchObject({
+      code: 0,
+      out: 'No gateway is running.\n',
+    });
   });
 
-  test.each(['?window=week', '?by=accounts', '?limit=0', '?limit=x', '?who=me'])('refuses %s', async (query) => {
-    const one = await gateway({});
-    expect((await adminOf(one.adminUrl)('GET', `/top${query}`)).status).toBe(400);
-  });
+  test.each(['?window=week', '?by=accounts', '?limit=0', '?limit=x', '?who=me'])(
+    'refuses %s',
+    async (query) => {
+      const one = await gateway({});
+      expect((await adminOf(one.adminUrl)('GET', `/top${query}`)).status).toBe(400);
+    },
+  );
 });
 
 describe('gateways that share a Redis', () => {
@@ -156,13 +182,20 @@ describe('gateways that share a Redis', () => {
   test('are counted together, by each of them and by a command', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
-    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
+    const body = bodyOf(
+      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
+    );
     await send(one.url, body.key, 3);
     await send(two.url, body.key, 4);
     for (const { adminUrl } of [one, two]) {
       await counted(adminUrl, '', 7);
       const top = await topAt(adminUrl);
-      expect([seen(top), top.gateways.length, top.unresponsive, top.isolated]).toEqual([[[body.id, 7]], 2, [], null]);
+      expect([seen(top), top.gateways.length, top.unresponsive, top.isolated]).toEqual([
+        [[body.id, 7]],
+        2,
+        [],
+        null,
+      ]);
     }
     const { out } = await commandLine(one.folder)(['top'], { env: { REDIS_URL: redis.url } });
     expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
@@ -185,7 +218,9 @@ describe('gateways that share a Redis', () => {
 
   test('name a silent one, and ignore an invalid query or response', async () => {
     const one = await gateway({ env: { REDIS_URL: redis.url } });
-    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
+    const body = bodyOf(
+      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
+    );
     await send(one.url, body.key, 1);
     await counted(one.adminUrl, '', 1);
 
@@ -194,8 +229,16 @@ describe('gateways that share a Redis', () => {
     const answers: unknown[] = [];
     listener.on('message', (_channel, text: string) => void answers.push(JSON.parse(text).answer));
     await listener.subscribe(`sg:answers:${me}`);
-    for (const argument of [null, 1, { window: 'week', by: 'requests' }, { window: 'constructor', by: '__proto__' }])
-      await redis.admin.publish('sg:questions', JSON.stringify({ from: me, id: 'a', question: 'top', argument }));
+    for (const argument of [
+      null,
+      1,
+      { window: 'week', by: 'requests' },
+      { window: 'constructor', by: '__proto__' },
+    ])
+      await redis.admin.publish(
+        'sg:questions',
+        JSON.stringify({ from: me, id: 'a', question: 'top', argument }),
+      );
     await until('all are answered', () => answers.length === 4);
     expect(answers).toEqual([null, null, null, null]);
     expect(one.log.filter(({ level }) => level === 'error')).toEqual([]);
@@ -206,13 +249,18 @@ describe('gateways that share a Redis', () => {
       const { from, id } = JSON.parse(text);
       const summary = { total: 1, floor: 0, items: [{ key: 'x', count: 'many' }] };
       const answer = { since: 1, missing: 0, summary };
-      void redis.admin.publish(`sg:answers:${from}`, JSON.stringify({ id, gateway: 'odd:1', answer }));
+      void redis.admin.publish(
+        `sg:answers:${from}`,
+        JSON.stringify({ id, gateway: 'odd:1', answer }),
+      );
     });
     await redis.admin.zadd('sg:fleet', Date.now(), 'odd:1');
     try {
       const top = await topAt(one.adminUrl);
       expect([seen(top), top.unresponsive]).toEqual([[[body.id, 1]], ['odd:1']]);
-      const { out } = await commandLine(one.folder)(['top'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      const { out } = await commandLine(one.folder)(['top'], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
       expect(out).toContain('odd:1 did not respond.\n');
     } finally {
       await redis.admin.zrem('sg:fleet', 'odd:1');

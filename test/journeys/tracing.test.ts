@@ -84,9 +84,17 @@ describe('a request in a trace', () => {
         'storegate.verdict': 'admitted',
         'storegate.request_id': lineOf(gateway).id,
       },
-      resource: { 'service.name': 'storegate', 'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      resource: {
+        'service.name': 'storegate',
+        'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
     });
-    expect(own.events.map(({ name }) => name)).toEqual(['authenticated', 'admitted', 'forwarded', 'answered']);
+    expect(own.events.map(({ name }) => name)).toEqual([
+      'authenticated',
+      'admitted',
+      'forwarded',
+      'answered',
+    ]);
     const times = [own.start, ...own.events.map(({ time }) => time), own.end];
     expect(times).toEqual([...times].sort((a, b) => (a < b ? -1 : 1)));
 
@@ -96,20 +104,33 @@ describe('a request in a trace', () => {
       name: 'GET /pets',
       parentSpanId: own.spanId,
       status: 0,
-      attributes: { 'http.request.method': 'GET', 'http.response.status_code': 200, 'url.template': '/pets' },
+      attributes: {
+        'http.request.method': 'GET',
+        'http.response.status_code': 200,
+        'url.template': '/pets',
+      },
     });
     expect(attempt!.start >= own.start && attempt!.end <= own.end).toBe(true);
     expect(sentTo(store)).toMatchObject({
       traceparent: `00-${TRACE}-${attempt!.spanId}-01`,
       tracestate: 'congo=t61rcWkgMzE',
     });
-    expect(lineOf(gateway)).toMatchObject({ traceId: TRACE, traceparent: `00-${TRACE}-${own.spanId}-01` });
+    expect(lineOf(gateway)).toMatchObject({
+      traceId: TRACE,
+      traceparent: `00-${TRACE}-${own.spanId}-01`,
+    });
   });
 
   test('that its client does not sample has no span; the backend and the log still get the trace', async () => {
     const { collector, store, gateway, key } = await traced();
-    await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', NOT_SAMPLED).expect(200);
-    expect(sentTo(store).traceparent).toMatch(new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`));
+    await gateway.client
+      .get('/pets')
+      .set('X-API-Key', key.secret)
+      .set('traceparent', NOT_SAMPLED)
+      .expect(200);
+    expect(sentTo(store).traceparent).toMatch(
+      new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`),
+    );
     expect(lineOf(gateway)).toMatchObject({ traceId: TRACE });
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
     await until('spans come', () => collector.spans.length > 1);
@@ -138,7 +159,11 @@ describe('spans', () => {
         request.url!.includes('/7') ? response.writeHead(404).end('{}') : response.destroy(),
     });
     const asked = (path: string) =>
-      gateway.client.get(path).set('X-API-Key', key.secret).set('User-Agent', 'hidden').set('Cookie', 'hidden');
+      gateway.client
+        .get(path)
+        .set('X-API-Key', key.secret)
+        .set('User-Agent', 'hidden')
+        .set('Cookie', 'hidden');
     await asked('/pets?limit=hidden').expect(400);
     await asked('/pets/7').expect(404);
     await asked('/pets/8').expect(502);
@@ -146,19 +171,35 @@ describe('spans', () => {
     await until('all come', () => collector.spans.filter(({ kind }) => kind === 2).length === 4);
 
     const [of400, of404, of502, of401] = [400, 404, 502, 401].map((status) =>
-      collector.spans.find(({ kind, attributes }) => kind === 2 && attributes['http.response.status_code'] === status),
+      collector.spans.find(
+        ({ kind, attributes }) => kind === 2 && attributes['http.response.status_code'] === status,
+      ),
     );
-    const attemptOf = (own: typeof of404) => collector.spans.find(({ parentSpanId }) => parentSpanId === own!.spanId);
-    expect(of400).toMatchObject({ name: 'GET /pets', status: 0, attributes: { 'storegate.code': 'invalid_request' } });
+    const attemptOf = (own: typeof of404) =>
+      collector.spans.find(({ parentSpanId }) => parentSpanId === own!.spanId);
+    expect(of400).toMatchObject({
+      name: 'GET /pets',
+      status: 0,
+      attributes: { 'storegate.code': 'invalid_request' },
+    });
     expect(attemptOf(of400)).toBeUndefined();
     expect(of404).toMatchObject({ name: 'GET /pets/{petId}', status: 0 });
     expect(attemptOf(of404)).toMatchObject({ status: 2, attributes: { 'error.type': '404' } });
     expect(of502).toMatchObject({ status: 2, attributes: { 'error.type': 'upstream_error' } });
-    expect(attemptOf(of502)).toMatchObject({ status: 2, attributes: { 'error.type': 'upstream_error' } });
-    expect(of401).toMatchObject({ name: 'GET', status: 0, attributes: { 'storegate.code': 'invalid_api_key' } });
-    expect(JSON.stringify(collector.spans, (_, value) => (typeof value === 'bigint' ? `${value}` : value))).not.toMatch(
-      /hidden|client\.address/,
-    );
+    expect(attemptOf(of502)).toMatchObject({
+      status: 2,
+      attributes: { 'error.type': 'upstream_error' },
+    });
+    expect(of401).toMatchObject({
+      name: 'GET',
+      status: 0,
+      attributes: { 'storegate.code': 'invalid_api_key' },
+    });
+    expect(
+      JSON.stringify(collector.spans, (_, value) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      ),
+    ).not.toMatch(/hidden|client\.address/);
   });
 
   test('follow the variables of OpenTelemetry, in JSON and compressed', async () => {
@@ -166,15 +207,23 @@ describe('spans', () => {
       settings: ', clientAddress: true',
       env: {
         OTEL_SERVICE_NAME: 'edge',
-        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=a%20test,service.name=other,service.instance.id=one',
+        OTEL_RESOURCE_ATTRIBUTES:
+          'deployment.environment.name=a%20test,service.name=other,service.instance.id=one',
         OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20some-secret',
         OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
       },
     });
-    await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', SAMPLED).expect(200);
+    await gateway.client
+      .get('/pets')
+      .set('X-API-Key', key.secret)
+      .set('traceparent', SAMPLED)
+      .expect(200);
     const { own, attempts } = await collector.trace(TRACE);
-    expect(own.attributes).toMatchObject({ 'client.address': '127.0.0.1', 'http.response.status_code': 200 });
+    expect(own.attributes).toMatchObject({
+      'client.address': '127.0.0.1',
+      'http.response.status_code': 200,
+    });
     expect(own.resource).toMatchObject({
       'service.name': 'edge',
       'deployment.environment.name': 'a test',
@@ -206,7 +255,11 @@ describe('spans', () => {
     const { collector, store, gateway, key } = await traced({
       more: (url) => `mounts: [{ path: /files, target: "${url}" }]`,
     });
-    await gateway.client.get('/files/hidden').set('X-API-Key', key.secret).set('traceparent', SAMPLED).expect(200);
+    await gateway.client
+      .get('/files/hidden')
+      .set('X-API-Key', key.secret)
+      .set('traceparent', SAMPLED)
+      .expect(200);
     const { own, attempts } = await collector.trace(TRACE);
     expect(own).toMatchObject({ name: 'GET /files/*', attributes: { 'http.route': '/files/*' } });
     expect(sentTo(store).traceparent).toBe(`00-${TRACE}-${attempts[0]!.spanId}-01`);
@@ -232,7 +285,8 @@ describe('attempts', () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
     const { secret } = await gateway.key();
-    const asked = () => gateway!.client.get('/pets').set('X-API-Key', secret).set('traceparent', SAMPLED);
+    const asked = () =>
+      gateway!.client.get('/pets').set('X-API-Key', secret).set('traceparent', SAMPLED);
     await until('one is asked a second time', async () => {
       await asked().expect(200);
       return gateway!.log.some(({ msg }) => `${msg}`.startsWith('retry'));
@@ -240,15 +294,29 @@ describe('attempts', () => {
     await until('both attempts come', () =>
       collector!.spans.some(({ attributes }) => attributes['http.request.resend_count'] === 1),
     );
-    const second = collector.spans.find(({ attributes }) => attributes['http.request.resend_count'] === 1)!;
+    const second = collector.spans.find(
+      ({ attributes }) => attributes['http.request.resend_count'] === 1,
+    )!;
     const first = collector.spans.find(
-      ({ parentSpanId, spanId }) => parentSpanId === second.parentSpanId && spanId !== second.spanId,
+      ({ parentSpanId, spanId }) =>
+        parentSpanId === second.parentSpanId && spanId !== second.spanId,
     )!;
     const own = collector.spans.find(({ spanId }) => spanId === second.parentSpanId);
-    const at = ({ url }: FaultyStore) => ({ 'server.address': '127.0.0.1', 'server.port': Number(new URL(url).port) });
+    const at = ({ url }: FaultyStore) => ({
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(url).port),
+    });
     expect(own).toMatchObject({ kind: 2, status: 0 });
-    expect(first).toMatchObject({ kind: 3, status: 2, attributes: { 'error.type': 'upstream_error', ...at(broken) } });
-    expect(second).toMatchObject({ kind: 3, status: 0, attributes: { 'http.response.status_code': 200, ...at(good) } });
+    expect(first).toMatchObject({
+      kind: 3,
+      status: 2,
+      attributes: { 'error.type': 'upstream_error', ...at(broken) },
+    });
+    expect(second).toMatchObject({
+      kind: 3,
+      status: 0,
+      attributes: { 'http.response.status_code': 200, ...at(good) },
+    });
     expect(first.end <= second.start).toBe(true);
     expect(received.broken).toContain(`00-${TRACE}-${first.spanId}-01`);
     expect(received.good).toContain(`00-${TRACE}-${second.spanId}-01`);
@@ -261,7 +329,10 @@ describe('the sampler', () => {
     const { store, gateway, key } = await traced(setting);
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
     const { traceparent } = sentTo(store) as Record<string, string>;
-    return { isKept: Number.parseInt(traceparent!.slice(-2), 16) % 2 === 1, isContinued: traceparent!.includes(TRACE) };
+    return {
+      isKept: Number.parseInt(traceparent!.slice(-2), 16) % 2 === 1,
+      isContinued: traceparent!.includes(TRACE),
+    };
   };
 
   test.each([
@@ -317,10 +388,9 @@ describe('a collector', () => {
   async function spansTotal(gateway: TestGateway): Promise<Record<string, number>> {
     const { text } = await gateway.admin.get('/metrics');
     return Object.fromEntries(
-      [...text.matchAll(/^storegate_spans_total\{result="(\w+)"\} (\d+)$/gm)].map(([, result, count]) => [
-        result,
-        Number(count),
-      ]),
+      [...text.matchAll(/^storegate_spans_total\{result="(\w+)"\} (\d+)$/gm)].map(
+        ([, result, count]) => [result, Number(count)],
+      ),
     );
   }
 
@@ -329,15 +399,22 @@ describe('a collector', () => {
     async (mood) => {
       // Only a collector that hangs needs the timeout: a slow machine must not reach it.
       const timeout = mood === 'hangs' ? '1000' : '60000';
-      const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: timeout } });
+      const { collector, gateway, key } = await traced({
+        env: { OTEL_BSP_EXPORT_TIMEOUT: timeout },
+      });
       if (mood === 'is down') await collector.close();
       else collector.mood = mood;
       for (let i = 0; i < 3; i++) {
         await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
-        await until('they are lost', async () => (await spansTotal(gateway)).failed === 2 * (i + 1));
+        await until(
+          'they are lost',
+          async () => (await spansTotal(gateway)).failed === 2 * (i + 1),
+        );
       }
       const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
-      expect(logged('otlp.export_failed')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
+      expect(logged('otlp.export_failed')).toMatchObject([
+        { level: 40, reason: expect.stringMatching(/./) },
+      ]);
       expect(logged('otlp.export_recovered')).toEqual([]);
       expect(logged('bug')).toEqual([]);
 
@@ -354,10 +431,15 @@ describe('a collector', () => {
   test('that is slow makes spans wait, up to a limit: the rest is dropped and counted', async () => {
     const { collector, gateway, key } = await traced({
       settings: '',
-      env: { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4', OTEL_BSP_EXPORT_TIMEOUT: '60000' },
+      env: {
+        OTEL_BSP_MAX_QUEUE_SIZE: '4',
+        OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4',
+        OTEL_BSP_EXPORT_TIMEOUT: '60000',
+      },
     });
     collector.mood = 'hangs';
-    for (let i = 0; i < 8; i++) await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+    for (let i = 0; i < 8; i++)
+      await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
     await until('some are dropped', async () => ((await spansTotal(gateway)).dropped ?? 0) >= 1);
     expect(gateway.log.filter(({ msg }) => msg === 'spans.dropped')).toHaveLength(1);
   });
@@ -381,13 +463,17 @@ describe('a collector', () => {
     running.child.kill();
     expect(await running.exit).toBe(0);
     expect(collector.paths).toEqual(['/v1/traces']);
-    expect(running.out()).toMatch(/"reason":"the gateway stopped before the receiver took them","msg":"spans.dropped"/);
+    expect(running.out()).toMatch(
+      /"reason":"the gateway stopped before the receiver took them","msg":"spans.dropped"/,
+    );
     expect(running.out()).not.toContain('"otlp.export_failed"');
     expect(loadedBy(running)).toContain('@opentelemetry/sdk-trace');
   });
 
   test('gets the pending spans when the gateway stops', async () => {
-    const { collector, gateway, key } = await traced({ env: { OTEL_BSP_SCHEDULE_DELAY: '3600000' } });
+    const { collector, gateway, key } = await traced({
+      env: { OTEL_BSP_SCHEDULE_DELAY: '3600000' },
+    });
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
     expect(collector.spans).toEqual([]);
     await gateway.close();
@@ -446,16 +532,25 @@ describe('without an endpoint', () => {
 });
 
 describe('Server-Timing', () => {
-  const entries = (field: string) => [...field.matchAll(/(\w+);dur=(\d+\.\d\d)/g)].map(([, name]) => name);
+  const entries = (field: string) =>
+    [...field.matchAll(/(\w+);dur=(\d+\.\d\d)/g)].map(([, name]) => name);
 
   test('has the stages of a request, besides the value of the backend, and pages may read it', async () => {
-    store = await fakeStore((_request, response) => response.setHeader('Server-Timing', 'db;dur=3').end('[]'));
-    gateway = await TestGateway.start({ storeUrl: store.url, settings: 'tracing: { serverTiming: true }' });
+    store = await fakeStore((_request, response) =>
+      response.setHeader('Server-Timing', 'db;dur=3').end('[]'),
+    );
+    gateway = await TestGateway.start({
+      storeUrl: store.url,
+      settings: 'tracing: { serverTiming: true }',
+    });
     const { secret } = await gateway.key();
     const asked = (path: string) => gateway!.client.get(path).set('X-API-Key', secret);
 
     const good = await asked('/pets').set('Origin', 'https://shop.example').expect(200);
-    const [own, stores] = [good.headers['server-timing']!.slice(0, -', db;dur=3'.length), 'db;dur=3'];
+    const [own, stores] = [
+      good.headers['server-timing']!.slice(0, -', db;dur=3'.length),
+      'db;dur=3',
+    ];
     expect(good.headers['server-timing']).toBe(`${own}, ${stores}`);
     expect(entries(own)).toEqual(['auth', 'admit', 'check', 'store', 'total']);
     expect(good.headers['timing-allow-origin']).toBe('*');
@@ -470,7 +565,8 @@ describe('Server-Timing', () => {
   test('is off by default, and a reload changes it', async () => {
     gateway = await TestGateway.start();
     const { secret } = await gateway.key();
-    const timing = async () => (await gateway!.client.get('/pets').set('X-API-Key', secret)).headers['server-timing'];
+    const timing = async () =>
+      (await gateway!.client.get('/pets').set('X-API-Key', secret)).headers['server-timing'];
     expect(await timing()).toBeUndefined();
     writeFileSync(join(gateway.folder, 'gateway.yaml'), 'tracing: { serverTiming: true }');
     await gateway.admin.post('/reload').expect(200);

@@ -20,7 +20,10 @@ beforeAll(async () => {
   store = await fakeStore((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
-  old = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN } });
+  old = await TestGateway.start({
+    storeUrl: store.url,
+    env: { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN },
+  });
 });
 afterAll(async () => {
   await old.stop();
@@ -35,7 +38,10 @@ async function operate(gateway: TestGateway, ...args: readonly string[]): Promis
   return out;
 }
 
-async function makeKey(gateway: TestGateway, ...args: readonly string[]): Promise<{ id: string; secret: string }> {
+async function makeKey(
+  gateway: TestGateway,
+  ...args: readonly string[]
+): Promise<{ id: string; secret: string }> {
   const out = await operate(gateway, 'keys', 'create', '--account', 'acme', '--json', ...args);
   const { id, key } = JSON.parse(out) as { id: string; key: string };
   return { id, secret: key };
@@ -55,7 +61,9 @@ async function ask(gateway: TestGateway, secret: string): Promise<number> {
 /** Oldest first, without the entries of the moves. */
 async function auditOf(gateway: TestGateway): Promise<string[]> {
   const lines = (await operate(gateway, 'audit', 'export')).trim().split('\n');
-  const entries = lines.map((line) => JSON.parse(line) as { action: string; target: string; at: string });
+  const entries = lines.map(
+    (line) => JSON.parse(line) as { action: string; target: string; at: string },
+  );
   return entries
     .filter(({ action }) => action !== 'state.import')
     .map((entry) => JSON.stringify([entry.at, entry.action, entry.target]));
@@ -65,7 +73,9 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
   const busy = await makeKey(old, '--plan', 'free', '--limits', `${LIMIT}/day`);
   const banned = await makeKey(old, '--plan', 'free');
   await operate(old, 'bans', 'add', banned.id, '--duration', '1h', '--reason', 'test');
-  const token = (await operate(old, 'tokens', 'create', 'ops', '--role', 'operate', '--token-only')).trim();
+  const token = (
+    await operate(old, 'tokens', 'create', 'ops', '--role', 'operate', '--token-only')
+  ).trim();
 
   const statuses: number[] = [];
   const admitted = () => statuses.filter((status) => status === 200).length;
@@ -76,7 +86,9 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
   await until('there is traffic', () => admitted() > 20);
   await copy();
   const late = await makeKey(old, '--plan', 'free');
-  const rotated = JSON.parse(await operate(old, 'keys', 'rotate', banned.id, '--overlap', '1h', '--json')) as {
+  const rotated = JSON.parse(
+    await operate(old, 'keys', 'rotate', banned.id, '--overlap', '1h', '--json'),
+  ) as {
     key: string;
   };
   await until('there was more traffic', () => admitted() > 60);
@@ -88,7 +100,10 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
 
   const options = { settings: SETTINGS, storeUrl: store.url };
   const env = { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN, REDIS_URL: redis.url };
-  const grown = [await TestGateway.start({ ...options, env }), await TestGateway.start({ ...options, env })];
+  const grown = [
+    await TestGateway.start({ ...options, env }),
+    await TestGateway.start({ ...options, env }),
+  ];
   try {
     const [first, second] = grown as [TestGateway, TestGateway];
     for (let refused = 0; refused < CALLERS; ) {
@@ -100,7 +115,8 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
     expect(admitted()).toBe(LIMIT);
     for (const gateway of grown) {
       expect(await ask(gateway, late.secret)).toBe(200);
-      for (const secret of [banned.secret, rotated.key]) expect(await ask(gateway, secret)).toBe(403);
+      for (const secret of [banned.secret, rotated.key])
+        expect(await ask(gateway, secret)).toBe(403);
     }
     const listed = await second.admin.get('/keys').set('Authorization', `Bearer ${token}`);
     expect(listed.status).toBe(200);

@@ -34,9 +34,12 @@ async function start(leniency: string): Promise<Stand> {
   return stand;
 }
 
-const exempted = (stand: Stand) => stand.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
+const exempted = (stand: Stand) =>
+  stand.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
 const metric = async (stand: Stand) =>
-  /storegate_contract_unsupported_operations (\d+)/.exec((await stand.gateway.admin.get('/metrics')).text)?.[1];
+  /storegate_contract_unsupported_operations (\d+)/.exec(
+    (await stand.gateway.admin.get('/metrics')).text,
+  )?.[1];
 const put = (stand: Stand, type: string) =>
   stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 
@@ -60,15 +63,20 @@ test('operations with mistakes are skipped, reported once, counted, and not publ
 
 test('they pass unchecked, whatever the backend returns', async () => {
   const stand = await start('pass, responses: enforce');
-  stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
+  stand.store.respond = (socket) =>
+    void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'odd'))).toMatchObject({ status: 299 });
-  expect(stand.store.requests.at(-1)).toMatchObject({ line: 'PUT /bad?other=1 HTTP/1.1', body: '"x"' });
+  expect(stand.store.requests.at(-1)).toMatchObject({
+    line: 'PUT /bad?other=1 HTTP/1.1',
+    body: '"x"',
+  });
   expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 502 });
 });
 
 test('they only report, until the contract is fixed', async () => {
   const stand = await start('report, responses: enforce');
-  stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
+  stand.store.respond = (socket) =>
+    void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 299 });
   const faults = stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');
   expect(faults.map(({ side, count }) => [side, count])).toEqual([

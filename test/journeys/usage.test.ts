@@ -33,20 +33,36 @@ describe('GET /usage', () => {
       account: 'acme',
       countedBy: 'key',
       windows: [
-        { name: 'minute', limit: 3, used: 1, remaining: 2, reset: new Date(gateway.clock.now + MINUTE).toISOString() },
+        {
+          name: 'minute',
+          limit: 3,
+          used: 1,
+          remaining: 2,
+          reset: new Date(gateway.clock.now + MINUTE).toISOString(),
+        },
         { name: 'day', limit: 1000, used: 1, remaining: 999 },
       ],
       inFlight: null,
       costs: { listPets: 1 },
       ban: { until: null, strikes: 0, strikesToBan: 3, nextLengthSeconds: 60 },
-      key: { id, label: 'mine', scopes: ['pets:write'], ageDays: 0, expires: null, rotated: null, retires: null },
+      key: {
+        id,
+        label: 'mine',
+        scopes: ['pets:write'],
+        ageDays: 0,
+        expires: null,
+        rotated: null,
+        retires: null,
+      },
       deprecated: [],
     });
     expect((await usage(secret)).body).toEqual(answer.body);
     const file = join(gateway.folder, 'served.json');
     writeFileSync(file, (await gateway.client.get('/openapi.json')).text);
     const { operation } = loadContract(file).match('GET', '/usage');
-    expect(operation!.checkResponse(200, answer.headers['content-type'], Buffer.from(answer.text))).toEqual([]);
+    expect(
+      operation!.checkResponse(200, answer.headers['content-type'], Buffer.from(answer.text)),
+    ).toEqual([]);
   });
 
   test('returns 304 until something changes', async () => {
@@ -88,14 +104,21 @@ describe('GET /usage', () => {
 
   test('is limited to 120 requests a minute for each key, banned ones too; then 429, which is not a strike', async () => {
     const [one, other] = [await gateway.key(), await gateway.key()];
-    await gateway.admin.put(`/bans/${one.id}`).send({ duration: '10m', reason: 'a test' }).expect(200);
+    await gateway.admin
+      .put(`/bans/${one.id}`)
+      .send({ duration: '10m', reason: 'a test' })
+      .expect(200);
     const asked = [];
-    while (asked.at(-1) !== 429 && asked.length < 1000) asked.push((await usage(one.secret)).status);
+    while (asked.at(-1) !== 429 && asked.length < 1000)
+      asked.push((await usage(one.secret)).status);
     expect(asked).toEqual([...Array(120).fill(200), 429]);
     const refused = await usage(one.secret);
     isTheError(refused, 429, 'rate_limit_exceeded');
     expect(refused.body.message).toContain('/usage');
-    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '120', 'x-ratelimit-remaining': '0' });
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit': '120',
+      'x-ratelimit-remaining': '0',
+    });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
     expect((await usage(other.secret)).status).toBe(200);
@@ -108,14 +131,21 @@ describe('GET /usage', () => {
   test('counts by account if the plan does', async () => {
     const [one, two] = [await gateway.key({ plan: 'team' }), await gateway.key({ plan: 'team' })];
     await pets(one.secret);
-    expect((await usage(two.secret)).body).toMatchObject({ countedBy: 'account', windows: [{ used: 1 }] });
+    expect((await usage(two.secret)).body).toMatchObject({
+      countedBy: 'account',
+      windows: [{ used: 1 }],
+    });
   });
 
   test('names the deprecated operations that the key called, with their sunsets', async () => {
     const { secret } = await gateway.key();
     await gateway.client.get('/pets/1').set('X-API-Key', secret);
     expect((await usage(secret)).body.deprecated).toEqual([
-      { operation: 'getPet', lastCall: new Date(gateway.clock.now).toISOString(), sunset: '2027-10-01T00:00:00.000Z' },
+      {
+        operation: 'getPet',
+        lastCall: new Date(gateway.clock.now).toISOString(),
+        sunset: '2027-10-01T00:00:00.000Z',
+      },
     ]);
   });
 

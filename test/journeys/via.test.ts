@@ -13,15 +13,26 @@ openapi: 3.0.3
 info: { title: Open, version: '1' }
 paths: { /open: { get: { security: [], responses: { '200': { description: Open } } } } }
 `;
-const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+const SWITCHED =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 
 const ofBackend = (bytes: string) => bytes.replace('\r\n', '\r\nVia: 1.1 theirs\r\n');
 
-async function ask(url: string, secret: string | null, line: string, headers: readonly string[] = []) {
+async function ask(
+  url: string,
+  secret: string | null,
+  line: string,
+  headers: readonly string[] = [],
+) {
   const wire = await Wire.open(url);
   const key = secret === null ? [] : [`X-API-Key: ${secret}`];
-  const lines = [line.includes(' HTTP/') ? line : `${line} HTTP/1.1`, 'Host: api', ...key, ...headers];
+  const lines = [
+    line.includes(' HTTP/') ? line : `${line} HTTP/1.1`,
+    'Host: api',
+    ...key,
+    ...headers,
+  ];
   const answer = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
   wire.close();
   return answer;
@@ -40,7 +51,10 @@ describe('Via', () => {
       socket.write(ofBackend(upgrades ? SWITCHED : EMPTY_LIST));
     });
     const mounts = `[{path: /up, upstream: default}, {path: /at, target: "${store.url}"}, {path: /ws, target: "${store.url}", websocket: true}]`;
-    gateway = await TestGateway.start({ storeUrl: store.url, settings: `cors: {origins: []}\nmounts: ${mounts}` });
+    gateway = await TestGateway.start({
+      storeUrl: store.url,
+      settings: `cors: {origins: []}\nmounts: ${mounts}`,
+    });
     bare = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_CONTRACT: 'none' } });
     ({ secret } = await gateway.key());
     ({ secret: secretOfBare } = await bare.key());
@@ -56,15 +70,22 @@ describe('Via', () => {
     ['a mount to an upstream', 'GET /up/a', []],
     ['a mount to a target', 'GET /at/a', []],
     ['a WebSocket', 'GET /ws/a', UPGRADE],
-    ['a preflight for the backend', 'OPTIONS /pets', ['Origin: http://a', 'Access-Control-Request-Method: GET']],
-  ])('names the gateway in both directions, behind the lines of others: %s', async (_what, line, headers) => {
-    const answer = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
-    const seen = store.requests.at(-1)!;
-    const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
-    expect([first, more]).toEqual(['1.0 fred', []]);
-    expect(ours).toMatch(OURS);
-    expect(answer.headers.via).toBe(`1.1 theirs, ${ours}`);
-  });
+    [
+      'a preflight for the backend',
+      'OPTIONS /pets',
+      ['Origin: http://a', 'Access-Control-Request-Method: GET'],
+    ],
+  ])(
+    'names the gateway in both directions, behind the lines of others: %s',
+    async (_what, line, headers) => {
+      const answer = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
+      const seen = store.requests.at(-1)!;
+      const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
+      expect([first, more]).toEqual(['1.0 fred', []]);
+      expect(ours).toMatch(OURS);
+      expect(answer.headers.via).toBe(`1.1 theirs, ${ours}`);
+    },
+  );
 
   test('is sent without a contract', async () => {
     const answer = await ask(bare.url, secretOfBare, 'GET /any');
@@ -77,7 +98,8 @@ describe('Via', () => {
     const [via] = valuesOf(store.requests.at(-1)!, 'via');
     expect(via).toMatch(/^1\.0 storegate-/);
     const respond = store.respond;
-    store.respond = (socket) => socket.end('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[]');
+    store.respond = (socket) =>
+      socket.end('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[]');
     expect((await ask(gateway.url, secret, 'GET /pets')).headers.via).toBe(via);
     store.respond = respond;
   });
@@ -92,7 +114,8 @@ describe('Via', () => {
   });
 
   test('remains the same after a reload, and differs between gateways', async () => {
-    const nameAt = async (url: string, key: string) => (await ask(url, key, 'GET /pets')).headers.via;
+    const nameAt = async (url: string, key: string) =>
+      (await ask(url, key, 'GET /pets')).headers.via;
     const before = await nameAt(gateway.url, secret);
     expect((await gateway.admin.post('/reload')).status).toBe(200);
     expect(await nameAt(gateway.url, secret)).toBe(before);
@@ -115,7 +138,11 @@ describe('a loop', () => {
   async function start(port: number, backend: number, settings = ''): Promise<TestGateway> {
     const storeUrl = `http://127.0.0.1:${backend}`;
     const env = { STOREGATE_PORT: `${port}` };
-    const gateway = await TestGateway.start({ storeUrl, settings: `keys: {hide: false}\n${settings}`, env });
+    const gateway = await TestGateway.start({
+      storeUrl,
+      settings: `keys: {hide: false}\n${settings}`,
+      env,
+    });
     gateways.push(gateway);
     return gateway;
   }
@@ -124,16 +151,25 @@ describe('a loop', () => {
     ['an operation', 'GET /pets', []],
     ['a mount', 'GET /up/a', []],
     ['a WebSocket', 'GET /up/a', UPGRADE],
-  ])('of a gateway that is its own backend is refused at once, and uses one request: %s', async (_what, line, more) => {
-    const port = await freePort();
-    const gateway = await start(port, port, 'mounts: [{path: /up, upstream: default, websocket: true}]');
-    const { secret } = await gateway.key();
-    const answer = await ask(gateway.url, secret, line, more);
-    expect(answer).toMatchObject({ status: 508, code: 'loop_detected' });
-    expect(answer.headers.via).toMatch(OURS);
-    const { headers } = await ask(gateway.url, secret, 'GET /usage');
-    expect(Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining'])).toBe(1);
-  });
+  ])(
+    'of a gateway that is its own backend is refused at once, and uses one request: %s',
+    async (_what, line, more) => {
+      const port = await freePort();
+      const gateway = await start(
+        port,
+        port,
+        'mounts: [{path: /up, upstream: default, websocket: true}]',
+      );
+      const { secret } = await gateway.key();
+      const answer = await ask(gateway.url, secret, line, more);
+      expect(answer).toMatchObject({ status: 508, code: 'loop_detected' });
+      expect(answer.headers.via).toMatch(OURS);
+      const { headers } = await ask(gateway.url, secret, 'GET /usage');
+      expect(Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining'])).toBe(
+        1,
+      );
+    },
+  );
 
   test('through another gateway is refused when it returns; a chain of gateways is not', async () => {
     const file = join(folder(), 'open.yaml');
@@ -145,9 +181,15 @@ describe('a loop', () => {
     const looped = await ask(gateways[0]!.url, null, 'GET /open');
     expect(looped).toMatchObject({ status: 508, code: 'loop_detected' });
     const [outer, inner, ...more] = looped.headers.via!.split(', ').reverse();
-    expect([outer, inner, more]).toEqual([expect.stringMatching(OURS), expect.stringMatching(OURS), []]);
+    expect([outer, inner, more]).toEqual([
+      expect.stringMatching(OURS),
+      expect.stringMatching(OURS),
+      [],
+    ]);
     expect(outer).not.toBe(inner);
-    expect(Number(looped.headers['x-ratelimit-limit']) - Number(looped.headers['x-ratelimit-remaining'])).toBe(1);
+    expect(
+      Number(looped.headers['x-ratelimit-limit']) - Number(looped.headers['x-ratelimit-remaining']),
+    ).toBe(1);
 
     await other.stop();
     await start(second, Number(new URL(store.url).port), settings);

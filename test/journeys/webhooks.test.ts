@@ -19,14 +19,22 @@ const PLANS = `plans:
 bans: { strikes: 3, workers: 1, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 
-const ask = async (gateway: { readonly url: string }, key: string, path = '/pets'): Promise<number> => {
+const ask = async (
+  gateway: { readonly url: string },
+  key: string,
+  path = '/pets',
+): Promise<number> => {
   const response = await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': key } });
   await response.arrayBuffer();
   return response.status;
 };
 
-async function getBanned(key: string, gateways: readonly { readonly url: string }[]): Promise<void> {
-  for (let i = 0; i < 500; i++) if ((await ask(gateways[i % gateways.length]!, key)) === 403) return;
+async function getBanned(
+  key: string,
+  gateways: readonly { readonly url: string }[],
+): Promise<void> {
+  for (let i = 0; i < 500; i++)
+    if ((await ask(gateways[i % gateways.length]!, key)) === 403) return;
   throw new Error('it was never banned');
 }
 
@@ -75,12 +83,15 @@ describe('an embedded gateway', () => {
   }
 
   const endpoint = async () => (await admin('GET', '/webhooks')).body.endpoints[0];
-  const came = (type: string, count = 1) => until(`${count} ${type}`, () => receiver.takenOf(type).length >= count);
+  const came = (type: string, count = 1) =>
+    until(`${count} ${type}`, () => receiver.takenOf(type).length >= count);
 
   test('sends each event once, with the fields of its schema and no secret', async () => {
     await start();
     const { id, key } = await issue(admin, { account: 'shop', expiresAt: undefined });
-    await until('it is sent', () => receiver.takenOf('key.created').some(({ data }) => data.key === id));
+    await until('it is sent', () =>
+      receiver.takenOf('key.created').some(({ data }) => data.key === id),
+    );
     expect(receiver.takenOf('key.created').find(({ data }) => data.key === id)!.data).toEqual({
       key: id,
       account: 'shop',
@@ -136,12 +147,18 @@ describe('an embedded gateway', () => {
 
   test('sends a quota event of an account for the account, and one for a key that expires in days', async () => {
     await start('webhooks: { events: [quota.reached, key.expiring, key.created] }');
-    const { id } = await issue(admin, { expires: new Date(gateway.clock.now + 5 * DAY).toISOString() });
+    const { id } = await issue(admin, {
+      expires: new Date(gateway.clock.now + 5 * DAY).toISOString(),
+    });
     await issue(admin, { expires: new Date(gateway.clock.now + 30 * DAY).toISOString() });
     const { key } = await issue(admin, { account: 'crew', plan: 'team' });
     for (let i = 0; i < 4; i++) await ask(gateway, key);
     await came('quota.reached');
-    expect(receiver.takenOf('quota.reached')[0]!.data).toMatchObject({ account: 'crew', plan: 'team', percent: 80 });
+    expect(receiver.takenOf('quota.reached')[0]!.data).toMatchObject({
+      account: 'crew',
+      plan: 'team',
+      percent: 80,
+    });
     expect(receiver.takenOf('quota.reached')[0]!.data).not.toHaveProperty('key');
     gateway.clock.now += HOUR;
     await came('key.expiring');
@@ -152,14 +169,19 @@ describe('an embedded gateway', () => {
     );
     expect(receiver.takenOf('key.expiring').map(({ data }) => data.key)).toEqual([id]);
     await getBanned((await issue(admin)).key, [gateway]);
-    await until('the quota before the ban is sent', () => receiver.takenOf('quota.reached').length === 3);
+    await until(
+      'the quota before the ban is sent',
+      () => receiver.takenOf('quota.reached').length === 3,
+    );
     expect(receiver.takenOf('ban.started')).toEqual([]);
   });
 
   test('delivers each event once to an endpoint that failed for an hour, also over a restart', async () => {
     await start();
     const before = receiver.taken.length;
-    receiver.answer = ({ headers }) => ({ status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503 });
+    receiver.answer = ({ headers }) => ({
+      status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503,
+    });
     const keys: string[] = [];
     for (let i = 0; i < 3; i++) keys.push((await issue(admin)).id);
     await until('all of it waits', async () => (await endpoint()).pending === 3);
@@ -189,7 +211,12 @@ describe('an embedded gateway', () => {
     expect(attempts).toHaveLength(7 + 3);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.recovered')).toHaveLength(1);
-    expect(await endpoint()).toMatchObject({ status: 'ok', failures: 0, error: null, failingSince: null });
+    expect(await endpoint()).toMatchObject({
+      status: 'ok',
+      failures: 0,
+      error: null,
+      failingSince: null,
+    });
   });
 
   test('drops an event that is too old, and the oldest if too many are pending', async () => {
@@ -205,7 +232,9 @@ describe('an embedded gateway', () => {
     expect(await endpoint()).toMatchObject({ dropped: 13 });
     expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
     const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="dropped"\} 3$/m);
+    expect(metrics).toMatch(
+      /^storegate_webhook_deliveries_total\{endpoint="any",result="dropped"\} 3$/m,
+    );
     expect(gateway.log.some(({ msg }) => msg === 'webhook.dropped')).toBe(true);
   });
 
@@ -248,7 +277,10 @@ describe('an embedded gateway', () => {
     const bans = await Receiver.start();
     try {
       const settings = `webhooks: { endpoints: [{ url: '${bans.url}', events: [ban.started] }] }`;
-      const both = { STOREGATE_WEBHOOK_SECRET: bans.secret, STOREGATE_WEBHOOK_PREVIOUS_SECRET: receiver.secret };
+      const both = {
+        STOREGATE_WEBHOOK_SECRET: bans.secret,
+        STOREGATE_WEBHOOK_PREVIOUS_SECRET: receiver.secret,
+      };
       await start(settings, { ...receiver.env, ...both });
       await getBanned((await issue(admin)).key, [gateway]);
       await came('ban.started');
@@ -262,7 +294,11 @@ describe('an embedded gateway', () => {
       expect((await admin('POST', '/webhooks/test', { endpoint: 'other' })).status).toBe(404);
       const { entries } = (await admin('GET', '/audit?action=webhooks.test')).body;
       expect(entries).toMatchObject([
-        { actor: 'local', target: 'webhooks', after: { answers: [{ delivered: true, status: 204 }] } },
+        {
+          actor: 'local',
+          target: 'webhooks',
+          after: { answers: [{ delivered: true, status: 204 }] },
+        },
       ]);
       expect(bans.faults).toEqual([]);
     } finally {
@@ -277,7 +313,9 @@ test('a gateway without endpoints stores no events, and reports that', async () 
     const admin = adminOf(gateway.adminUrl);
     expect((await admin('GET', '/webhooks')).body).toEqual({ endpoints: [] });
     expect(await admin('POST', '/webhooks/test')).toMatchObject({ status: 404 });
-    expect((await admin('GET', '/webhooks/schema')).body.definitions).toHaveProperty(['ban.started']);
+    expect((await admin('GET', '/webhooks/schema')).body.definitions).toHaveProperty([
+      'ban.started',
+    ]);
     expect(await (await fetch(`${gateway.adminUrl}/metrics`)).text()).not.toContain('webhook');
   } finally {
     await gateway.stop();
@@ -287,8 +325,10 @@ test('a gateway without endpoints stores no events, and reports that', async () 
 test('an event outlives a crash between its storage and its delivery', async () => {
   const port = receiver.port;
   const data = join(temporary(), 'data');
-  const start = (data: string) => TestGateway.start({ plans: PLANS, env: { ...receiver.env, STOREGATE_DATA: data } });
-  const endpoint = async ({ adminUrl }: TestGateway) => (await adminOf(adminUrl)('GET', '/webhooks')).body.endpoints[0];
+  const start = (data: string) =>
+    TestGateway.start({ plans: PLANS, env: { ...receiver.env, STOREGATE_DATA: data } });
+  const endpoint = async ({ adminUrl }: TestGateway) =>
+    (await adminOf(adminUrl)('GET', '/webhooks')).body.endpoints[0];
   const first = await start(data);
   let second: TestGateway | null = null;
   try {
@@ -342,14 +382,17 @@ describe('gateways on one Redis', () => {
     await Promise.all(keys.map(({ key }) => getBanned(key, [one, two])));
     for (const { folder } of [one, two]) writeFileSync(join(folder, 'plans.yaml'), 'plans: 1');
     const counts = () =>
-      ['ban.started', 'quota.reached', 'key.first_used', 'reload.failed'].map((type) => receiver.takenOf(type).length);
+      ['ban.started', 'quota.reached', 'key.first_used', 'reload.failed'].map(
+        (type) => receiver.takenOf(type).length,
+      );
     await until('all of it is sent', () => counts().join() === '4,8,4,1');
     const issued = receiver.takenOf('key.created');
     expect(issued.map(({ data }) => data.key).sort()).toEqual(keys.map(({ id }) => id).sort());
     for (const gateway of [one, two])
       await until(
         'nothing waits',
-        async () => (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body.endpoints[0].pending === 0,
+        async () =>
+          (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body.endpoints[0].pending === 0,
       );
     expect(counts()).toEqual([4, 8, 4, 1]);
     expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(receiver.taken.length);
@@ -364,7 +407,8 @@ describe('gateways on one Redis', () => {
     for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
     await store.stop();
     const { key: other } = await issue(adminOf(both[0]!.adminUrl), { account: 'other' });
-    const isLogged = (gateway: TestGateway, type: string) => gateway.log.some(({ msg }) => msg === type);
+    const isLogged = (gateway: TestGateway, type: string) =>
+      gateway.log.some(({ msg }) => msg === type);
     for (const gateway of both)
       await until('it is down', async () => {
         await ask(gateway, other);
@@ -380,7 +424,11 @@ describe('gateways on one Redis', () => {
     const [down, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
     expect([down.length, back.length]).toEqual([1, 1]);
     const host = new URL(store.url).host;
-    expect(down[0]!.data).toMatchObject({ upstream: 'default', store: host, reason: 'unreachable' });
+    expect(down[0]!.data).toMatchObject({
+      upstream: 'default',
+      store: host,
+      reason: 'unreachable',
+    });
     expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, duration: MINUTE });
     await store.stop();
   });
@@ -403,7 +451,9 @@ describe('gateways on one Redis', () => {
     await redis.admin.replicaof('NO', 'ONE');
     await until('it is sent', () => receiver.takenOf('state.up').length > 0);
     for (const gateway of [one, two])
-      await until('it has recovered', () => gateway.log.some(({ msg }) => msg === 'state.recovered'));
+      await until('it has recovered', () =>
+        gateway.log.some(({ msg }) => msg === 'state.recovered'),
+      );
     await issue(admin, { account: 'last' });
     await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
     expect(receiver.takenOf('state.up')).toHaveLength(1);

@@ -36,7 +36,11 @@ describe('without a contract', () => {
   });
 
   test('bodies pass as they are', async () => {
-    const response = await ask('/any', { method: 'POST', body: 'not: {json', headers: { 'Content-Type': 'text/x' } });
+    const response = await ask('/any', {
+      method: 'POST',
+      body: 'not: {json',
+      headers: { 'Content-Type': 'text/x' },
+    });
     expect(await response.text()).toBe('not: {json');
   });
 
@@ -53,7 +57,8 @@ describe('without a contract', () => {
     expect(store.seen.length).toBe(before);
     const { secret: other } = await gateway.key({ plan: 'free' });
     const statuses = [];
-    for (let i = 0; i < 61; i++) statuses.push((await ask(`/any/${i}`, { headers: { 'X-API-Key': other } })).status);
+    for (let i = 0; i < 61; i++)
+      statuses.push((await ask(`/any/${i}`, { headers: { 'X-API-Key': other } })).status);
     expect([statuses.lastIndexOf(200), statuses[60]]).toEqual([59, 429]);
   });
 

@@ -10,7 +10,10 @@ let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'storegate-'));
   const store = join(project, 'src/store');
-  cpSync(join(project, 'src'), join(copy, 'src'), { recursive: true, filter: (file) => file !== store });
+  cpSync(join(project, 'src'), join(copy, 'src'), {
+    recursive: true,
+    filter: (file) => file !== store,
+  });
   for (const name of ['config', 'node_modules', 'package.json', 'packages', 'plans.yaml'])
     symlinkSync(join(project, name), join(copy, name));
 });
@@ -26,7 +29,10 @@ test('a gateway with STORE_URL starts without the source of the store', async ()
   void running.exit.then(() => {
     hasEnded = true;
   });
-  await until('it has started or ended', () => running.out().includes('"msg":"started"') || hasEnded);
+  await until(
+    'it has started or ended',
+    () => running.out().includes('"msg":"started"') || hasEnded,
+  );
   expect(running.err()).toBe('');
   running.child.kill('SIGTERM');
   expect(await running.exit).toBe(0);

@@ -33,14 +33,25 @@ const settings = (upstream = `url: "${store.url}"`, more = '') =>
 function start(folder?: string): Promise<GatewayWithWorkers> {
   return GatewayWithWorkers.start({
     redisUrl: redis.url,
-    files: { 'gateway.yaml': settings(), 'plans.yaml': folder === undefined ? plans(100_000) : FEW },
-    env: { ...receiver.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '3600000' },
+    files: {
+      'gateway.yaml': settings(),
+      'plans.yaml': folder === undefined ? plans(100_000) : FEW,
+    },
+    env: {
+      ...receiver.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '3600000',
+    },
     ...(folder === undefined ? {} : { folder }),
   });
 }
 
 beforeAll(async () => {
-  [redis, receiver, collector] = await Promise.all([startRedis(), Receiver.start(), Collector.start()]);
+  [redis, receiver, collector] = await Promise.all([
+    startRedis(),
+    Receiver.start(),
+    Collector.start(),
+  ]);
   store = await fakeStore((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
@@ -53,7 +64,8 @@ afterAll(async () => {
 });
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
-const statuses = (answers: readonly { status: number }[]) => new Set(answers.map(({ status }) => status));
+const statuses = (answers: readonly { status: number }[]) =>
+  new Set(answers.map(({ status }) => status));
 
 async function reload(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) gateway.write(name, text);
@@ -80,11 +92,15 @@ describe('operators of a gateway with workers', () => {
 test('workers count an operation together, also after a reload, and commands keep the counts', async () => {
   const own = (limit: string) =>
     contractWith({ operations: { listCategories: limit }, tags: { Animals: '5/hour:sliding' } });
-  await reload({ 'own.yaml': own('30/hour'), 'gateway.yaml': settings(undefined, 'contract: { file: own.yaml }\n') });
+  await reload({
+    'own.yaml': own('30/hour'),
+    'gateway.yaml': settings(undefined, 'contract: { file: own.yaml }\n'),
+  });
   const { key, id } = await gateway.key('200/hour');
   const admitted = async (requests: number) => {
     const load = { callers: 10, requests, headers: withKey(key) };
-    return (await flood(`${gateway.url}/categories`, load)).filter(({ status }) => status === 200).length;
+    return (await flood(`${gateway.url}/categories`, load)).filter(({ status }) => status === 200)
+      .length;
   };
   expect(await admitted(60)).toBe(30);
   await reload({ 'own.yaml': own('40/hour') });
@@ -97,7 +113,11 @@ test('workers count an operation together, also after a reload, and commands kee
     const [usage] = JSON.parse(out);
     return usage.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
   };
-  expect(await windows('get', id)).toEqual(['hour 40', 'listCategories:hour 40', 'tag:Animals:hour 0']);
+  expect(await windows('get', id)).toEqual([
+    'hour 40',
+    'listCategories:hour 40',
+    'tag:Animals:hour 0',
+  ]);
   const granted = await windows('grant', id, '--units', '3', '--window', 'listCategories:hour');
   expect(granted).toEqual(['hour 40', 'listCategories:hour 37', 'tag:Animals:hour 0']);
   expect(await admitted(20)).toBe(3);
@@ -116,9 +136,12 @@ describe('backends', () => {
     const quick = 'headersTimeout: 500ms, ejection: { probeInterval: 50ms, slowStart: 100ms }';
     await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
     const { key } = await gateway.key('1000000/hour');
-    const load = () => flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
+    const load = () =>
+      flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
     const workersThatLogged = (type: string, store: FaultyStore) =>
-      new Set(gateway.logged(type).flatMap((line) => (line.store === store.name ? [line.worker] : []))).size;
+      new Set(
+        gateway.logged(type).flatMap((line) => (line.store === store.name ? [line.worker] : [])),
+      ).size;
     one.act = hangs;
     await until('both workers know', async () => {
       await load();
@@ -137,7 +160,8 @@ describe('backends', () => {
   test('that are down make the gateway unready if the settings say so, and are counted by worker', async () => {
     const store = await NginxStore.start();
     const unready = 'readyDuringOutage: false, ejection: { probeInterval: 100ms, slowStart: 0s }';
-    const checked = 'healthChecks: { path: /health, interval: 100ms, timeout: 200ms, unhealthyThreshold: 1 }';
+    const checked =
+      'healthChecks: { path: /health, interval: 100ms, timeout: 200ms, unhealthyThreshold: 1 }';
     await reload({ 'gateway.yaml': settings(`url: "${store.url}", ${unready}, ${checked}`) });
     const listed = async () => (await gateway.admin('GET', '/stores')).body.stores;
     const readiness = async () => {
@@ -151,9 +175,16 @@ describe('backends', () => {
     expect(await listed()).toMatchObject([{ store: store.label, state: 'up', total: 2, down: 0 }]);
     await store.fail('hang');
     await until('it is not ready', async () => (await readiness()).status === 503);
-    expect(await readiness()).toEqual({ status: 503, body: { status: 'upstreams_down', down: ['upstream default'] } });
+    expect(await readiness()).toEqual({
+      status: 503,
+      body: { status: 'upstreams_down', down: ['upstream default'] },
+    });
     await until('both workers say so', async () => (await listed())[0].down === 2);
-    const processes = (await listed())[0].processes as { worker: number; state: string; reason: string }[];
+    const processes = (await listed())[0].processes as {
+      worker: number;
+      state: string;
+      reason: string;
+    }[];
     expect(processes.map((one) => [one.worker, one.state, one.reason])).toEqual([
       [1, 'down', 'check'],
       [2, 'down', 'check'],
@@ -172,19 +203,33 @@ test('bans, quotas and first uses are reported once by a gateway with workers, t
     keys.push((await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' })).body);
   await Promise.all(
     keys.map(({ key }) =>
-      until('the key is banned', async () => (await gateway.get('/pets', withKey(key))).status === 403),
+      until(
+        'the key is banned',
+        async () => (await gateway.get('/pets', withKey(key))).status === 403,
+      ),
     ),
   );
-  const deliveries = (type: string, id: string) => receiver.takenOf(type).filter(({ data }) => data.key === id).length;
+  const deliveries = (type: string, id: string) =>
+    receiver.takenOf(type).filter(({ data }) => data.key === id).length;
   const counts = () =>
     keys.map(({ id }) =>
-      [deliveries('quota.reached', id), deliveries('ban.started', id), deliveries('key.first_used', id)].join(),
+      [
+        deliveries('quota.reached', id),
+        deliveries('ban.started', id),
+        deliveries('key.first_used', id),
+      ].join(),
     );
   await until('all of it is sent', () => counts().join(' ') === '2,1,1 2,1,1 2,1,1');
-  await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 12);
-  const entries = async () => (await gateway.admin('GET', '/ban-history')).body.entries as { target: string }[];
+  await until(
+    'it is counted',
+    async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 12,
+  );
+  const entries = async () =>
+    (await gateway.admin('GET', '/ban-history')).body.entries as { target: string }[];
   await until('the log has them', async () => (await entries()).length >= 3);
-  expect((await entries()).map(({ target }) => target).sort()).toEqual(keys.map(({ id }) => id).sort());
+  expect((await entries()).map(({ target }) => target).sort()).toEqual(
+    keys.map(({ id }) => id).sort(),
+  );
   expect(counts()).toEqual(['2,1,1', '2,1,1', '2,1,1']);
   for (const secret of ['s3cr3t-path', ...keys.map(({ key }) => key)])
     expect(gateway.running.out()).not.toContain(secret);

@@ -50,7 +50,10 @@ function answer(response: ServerResponse): void {
 
 async function start(
   settings: string,
-  { redisUrl = redis.url, env = {} }: { redisUrl?: string; env?: Readonly<Record<string, string>> } = {},
+  {
+    redisUrl = redis.url,
+    env = {},
+  }: { redisUrl?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<GatewayWithWorkers> {
   const files = { 'gateway.yaml': settings };
   const gateway = await GatewayWithWorkers.start({ redisUrl, storeUrl: store.url, files, env });
@@ -64,7 +67,10 @@ async function stopAll(): Promise<void> {
 }
 
 /** Ports that stay reserved while no process of the gateway listens on them. */
-const ports = async () => ({ STOREGATE_PORT: `${await freePort()}`, STOREGATE_ADMIN_PORT: `${await freePort()}` });
+const ports = async () => ({
+  STOREGATE_PORT: `${await freePort()}`,
+  STOREGATE_ADMIN_PORT: `${await freePort()}`,
+});
 
 async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[]> {
   const { key } = await gateway.key('1000/day');
@@ -72,7 +78,8 @@ async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[
   for (let i = 0; i < 2; i++) {
     const before = held.length;
     requests.push(gateway.get('/pets/1', { 'X-API-Key': key }));
-    // One after the other: connections go to the next free worker, and a busy worker reports itself late.
+    // One after the other: connections go to the next free worker, and a busy worker reports itself
+    // late.
     await until('the store has it', () => held.length === before + 1);
   }
   return requests;
@@ -90,11 +97,14 @@ const ready = async ({ adminUrl }: { readonly adminUrl: string }) => {
 };
 
 function processesOf(group: number): string[] {
-  const lines = execFileSync(program('ps'), ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
+  const lines = execFileSync(program('ps'), ['-A', '-o', 'pgid=,stat='], {
+    encoding: 'utf8',
+  }).split('\n');
   return lines.filter((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
 }
 
-const groupGone = (group: number) => until('no process is left', () => processesOf(group).length === 0);
+const groupGone = (group: number) =>
+  until('no process is left', () => processesOf(group).length === 0);
 
 describe('a worker', () => {
   let gateway: GatewayWithWorkers;
@@ -149,7 +159,9 @@ describe('a worker', () => {
     expect(await fails()).toBe(401);
     gateway.running.child.kill('SIGSTOP');
     try {
-      expect([await fails(), await fails(), await fails(), await fails()]).toEqual([401, 401, 401, 429]);
+      expect([await fails(), await fails(), await fails(), await fails()]).toEqual([
+        401, 401, 401, 429,
+      ]);
       expect(gateway.logged('primary.unresponsive')).toHaveLength(1);
     } finally {
       gateway.running.child.kill('SIGCONT');
@@ -224,7 +236,8 @@ describe('when the primary process is killed', () => {
     await until('they have noticed', () => gateway.logged('primary.exited').length === 2);
     expect(gateway.logged('primary.exited').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
     const categories = async () => (await gateway.get('/categories', { 'X-API-Key': key })).status;
-    const answered = () => until('callers are answered', async () => (await categories().catch(() => 0)) === 200);
+    const answered = () =>
+      until('callers are answered', async () => (await categories().catch(() => 0)) === 200);
     await answered();
 
     process.kill(one!, 'SIGTERM');
@@ -237,7 +250,8 @@ describe('when the primary process is killed', () => {
 
     next = await start(settings, { env });
     await until('the new workers are all there is for callers', async () => {
-      const logged = () => [next, gateway].map((one) => one.logged('request').length) as [number, number];
+      const logged = () =>
+        [next, gateway].map((one) => one.logged('request').length) as [number, number];
       const before = logged();
       const statuses = await Promise.all(Array.from({ length: 20 }, categories));
       expect(new Set(statuses)).toEqual(new Set([200]));
@@ -295,7 +309,10 @@ test('clients that keep connecting while all workers stop are answered or refuse
   const clients = new Worker(new URL('../support/connecting-clients.ts', import.meta.url));
   const lost = once(clients, 'message');
   clients.postMessage(Number(new URL(gateway.url).port));
-  await until('they are answered', async () => (await gateway.metric('storegate_requests_total')) !== 0);
+  await until(
+    'they are answered',
+    async () => (await gateway.metric('storegate_requests_total')) !== 0,
+  );
   gateway.running.child.kill('SIGTERM');
   const [outcomes] = await lost;
   await clients.terminate();
@@ -314,15 +331,23 @@ describe('the start', () => {
     REDIS_URL: redis.url,
     ...more,
   });
-  const clients = async () => ((await redis.admin.client('LIST')) as string).split('name=storegate').length - 1;
+  const clients = async () =>
+    ((await redis.admin.client('LIST')) as string).split('name=storegate').length - 1;
   const announced = () => redis.admin.zcard('sg:g');
 
   test.each([
     ['has just been made', () => true],
-    ['has connected to Redis', async (before: number) => (await clients()) > before || (await announced()) > 0],
+    [
+      'has connected to Redis',
+      async (before: number) => (await clients()) > before || (await announced()) > 0,
+    ],
     ['is about to listen', async () => (await announced()) > 0],
   ])('ends if the primary process is killed while a worker %s', async (_, moment) => {
-    const { child } = storegate(['serve'], { cwd, env: env({ STORE_URL: store.url }), ownGroup: true });
+    const { child } = storegate(['serve'], {
+      cwd,
+      env: env({ STORE_URL: store.url }),
+      ownGroup: true,
+    });
     const group = child.pid!;
     await until('there are workers', async () => {
       await pause(20);
@@ -350,9 +375,21 @@ describe('the start', () => {
   });
 
   test.each([
-    ['Redis is down', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
-    ['the contract is not there', () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }), /^\S+nowhere\.yaml: .*\n$/],
-    ['Redis is missing', () => ({ REDIS_URL: '' }), /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/],
+    [
+      'Redis is down',
+      () => ({ REDIS_URL: 'redis://127.0.0.1:1' }),
+      /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/,
+    ],
+    [
+      'the contract is not there',
+      () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }),
+      /^\S+nowhere\.yaml: .*\n$/,
+    ],
+    [
+      'Redis is missing',
+      () => ({ REDIS_URL: '' }),
+      /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/,
+    ],
   ])('reports in one line that %s', async (_, more, message) => {
     const ended = await commandLine(cwd)(['serve'], { env: env(more()) });
     expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
@@ -366,7 +403,9 @@ describe('the start', () => {
       out += text;
     })(['serve', '--no-demo-keys'], { env: env(more), isTerminal: true, stop: stop.signal });
     await until('the gateway is up', () => out.includes('available at'));
-    const exposition = await (await fetch(`${/Console +(http:\/\/[^/]+)/.exec(out)![1]}/metrics`)).text();
+    const exposition = await (
+      await fetch(`${/Console +(http:\/\/[^/]+)/.exec(out)![1]}/metrics`)
+    ).text();
     expect(exposition).not.toContain('storegate_workers');
     stop.abort();
     expect(await ended).toMatchObject({ code: 0, out: expect.not.stringContaining('worker') });
@@ -378,7 +417,11 @@ describe('the start', () => {
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });
     const group = running.child.pid!;
     await until('the gateway is up', () => running.out().includes('Ctrl-C'));
-    const found = [/available at (http:\S+)/, /pro +\S+ +(sg_demo_\w+)/, /Console +(http:\/\/[^/]+)/];
+    const found = [
+      /available at (http:\S+)/,
+      /pro +\S+ +(sg_demo_\w+)/,
+      /Console +(http:\/\/[^/]+)/,
+    ];
     const [url, key, adminUrl] = found.map((it) => it.exec(running.out())![1]!);
     const pets = async () => {
       const agent = new Agent({ keepAlive: true });
@@ -387,11 +430,21 @@ describe('the start', () => {
       return answered;
     };
     const { status, headers, body } = await pets();
-    expect([status, headers.connection, JSON.parse(body).length > 0]).toEqual([200, 'keep-alive', true]);
+    expect([status, headers.connection, JSON.parse(body).length > 0]).toEqual([
+      200,
+      'keep-alive',
+      true,
+    ]);
 
     process.kill(-group, 'SIGTERM');
-    await until('it says so', async () => (await ready({ adminUrl: adminUrl! })) === '503 stopping');
-    await until('answers end connections', async () => (await pets()).headers.connection === 'close');
+    await until(
+      'it says so',
+      async () => (await ready({ adminUrl: adminUrl! })) === '503 stopping',
+    );
+    await until(
+      'answers end connections',
+      async () => (await pets()).headers.connection === 'close',
+    );
     const answers = await Promise.all(Array.from({ length: 20 }, pets));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(running.err()).toBe('');

@@ -41,7 +41,9 @@ afterAll(async () => {
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
 const from = (address: string) => ({ 'X-Forwarded-For': address });
-const statuses = (answers: readonly { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
+const statuses = (answers: readonly { status: number }[]) => [
+  ...new Set(answers.map(({ status }) => status)),
+];
 const categories = (key: string, load: { callers: number; requests: number }) =>
   flood(`${gateway.url}/categories`, { ...load, headers: withKey(key) });
 const everyWorkerAnswers = (status: number, key: string) =>
@@ -97,7 +99,9 @@ describe('with several workers', () => {
     const headers = from('198.51.100.9');
     await flood(`${gateway.url}/pets`, { callers: 4, requests: 4, headers });
     const pages = await gateway.fromEveryWorker('/openapi.json', headers);
-    expect(new Set(pages.map((page) => page.headers['x-ratelimit-remaining']))).toEqual(new Set([`${FAILURES - 4}`]));
+    expect(new Set(pages.map((page) => page.headers['x-ratelimit-remaining']))).toEqual(
+      new Set([`${FAILURES - 4}`]),
+    );
   });
 
   test('a key that operators revoke, and one that they ban, is refused by every worker', async () => {
@@ -116,7 +120,8 @@ describe('with several workers', () => {
     const { key } = await gateway.key('100000/day');
     await gateway.get('/pets/1', withKey(key));
     const usages = await gateway.fromEveryWorker('/usage', withKey(key));
-    for (const { body } of usages) expect(JSON.parse(body)).toMatchObject({ deprecated: [{ operation: 'getPet' }] });
+    for (const { body } of usages)
+      expect(JSON.parse(body)).toMatchObject({ deprecated: [{ operation: 'getPet' }] });
   });
 
   test('each registers in Redis, and the primary process does not', async () => {
@@ -180,28 +185,41 @@ describe('a reload', () => {
     });
     expect(await limits(key)).toEqual(new Set(['70']));
     expect(gateway.logged('reload.done')).toHaveLength(reloads + 1);
-    expect(await gateway.metric('storegate_reloads_total', { result: 'success' })).toBe(counted + 1);
+    expect(await gateway.metric('storegate_reloads_total', { result: 'success' })).toBe(
+      counted + 1,
+    );
   });
 
   test('with a mistake in it changes no worker, and later workers start with the configuration in force', async () => {
     const key = await free();
-    gateway.write('openapi.yaml', contract.replace('operationId: listCategories', 'operationId: listEverything'));
+    gateway.write(
+      'openapi.yaml',
+      contract.replace('operationId: listCategories', 'operationId: listEverything'),
+    );
     gateway.write('plans.yaml', plans(90));
     gateway.write('gateway.yaml', settings('workers: many\n'));
     const { status, body } = await gateway.admin('POST', '/reload');
     expect({ status, code: body.code }).toEqual({ status: 422, code: 'configuration_unfit' });
-    expect(body.details).toEqual([expect.objectContaining({ message: expect.stringContaining('workers') })]);
+    expect(body.details).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('workers') }),
+    ]);
     expect(await limits(key)).toEqual(new Set(['70']));
 
     await crashOne();
     const before = gateway.logged('request').length;
     expect(await limits(key)).toEqual(new Set(['70']));
     const operations = gateway.logged('request').slice(before);
-    expect(new Set(operations.map(({ operation }) => operation))).toEqual(new Set(['listCategories']));
+    expect(new Set(operations.map(({ operation }) => operation))).toEqual(
+      new Set(['listCategories']),
+    );
     gateway.write('gateway.yaml', settings());
     gateway.write('plans.yaml', plans(70));
     gateway.write('openapi.yaml', contract);
-    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: [], needRestart: [], contractCopy: null });
+    expect((await gateway.admin('POST', '/reload')).body).toEqual({
+      changed: [],
+      needRestart: [],
+      contractCopy: null,
+    });
   });
 
   test('reaches a worker that is just starting', async () => {
@@ -222,7 +240,11 @@ describe('a reload', () => {
     gateway.write('plans.yaml', plans(85));
     const reload = gateway.admin('POST', '/reload');
     process.kill(stuck!, 'SIGKILL');
-    expect((await reload).body).toEqual({ changed: ['plans'], needRestart: [], contractCopy: null });
+    expect((await reload).body).toEqual({
+      changed: ['plans'],
+      needRestart: [],
+      contractCopy: null,
+    });
     await until('another one has taken its place', () => !gateway.pids.includes(stuck!));
     expect(await limits(key)).toEqual(new Set(['85']));
   });
@@ -231,7 +253,8 @@ describe('a reload', () => {
 describe('the metrics', () => {
   const sent = { operation: 'listCategories', method: 'GET', status: '200' };
   const total = () => gateway.metric('storegate_requests_total', sent);
-  const timed = () => gateway.metric('storegate_request_duration_seconds_count', { operation: 'listCategories' });
+  const timed = () =>
+    gateway.metric('storegate_request_duration_seconds_count', { operation: 'listCategories' });
 
   test('are those of all workers together, and no count is lost with a worker', async () => {
     const { key } = await gateway.key('100000/day');
@@ -252,7 +275,11 @@ describe('the metrics', () => {
     expect(await timed()).toBe(before.timed + 200);
     expect(await gateway.metric('storegate_workers')).toBe(2);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(exits + 1);
-    expect(gateway.logged('worker.ended').at(-1)).toMatchObject({ pid: victim, reason: 'signal SIGKILL', level: 50 });
+    expect(gateway.logged('worker.ended').at(-1)).toMatchObject({
+      pid: victim,
+      reason: 'signal SIGKILL',
+      level: 50,
+    });
   });
 
   test('include the last values of a worker that is stuck', async () => {

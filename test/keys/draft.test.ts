@@ -10,7 +10,10 @@ test.each([
   ['10.0.0.0/33', false],
   ['fe80::1%eth0', false],
 ])('whether a key may be bound to %s: %s', (block, isValid) => {
-  const messages = formErrors({ account: 'acme', env: 'test', addresses: [block] }).map(({ message }) => message);
-  const form = 'address 1 is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
+  const messages = formErrors({ account: 'acme', env: 'test', addresses: [block] }).map(
+    ({ message }) => message,
+  );
+  const form =
+    'address 1 is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
   expect(messages).toEqual(isValid ? [] : [form]);
 });

@@ -43,7 +43,9 @@ class RemoteStore implements KeyStore {
   changed: (hash?: string) => void = () => {};
 
   find(hash: string, hasFallback?: boolean): Promise<KeyRecord | null> {
-    return new Promise((resolve, reject) => this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }));
+    return new Promise((resolve, reject) =>
+      this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }),
+    );
   }
   findCopy = () => this.copied;
   get = async () => null;
@@ -78,7 +80,8 @@ test('concurrent requests of one key share a look-up', async () => {
   const asked = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
   expect(store.lookups).toHaveLength(1);
   store.lookups[0]!.answer(RECORD);
-  for (const client of await Promise.all(asked)) expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
+  for (const client of await Promise.all(asked))
+    expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
 
@@ -95,7 +98,13 @@ test('a client is limited as its plan and account define, also after a reload', 
     concurrency: null,
     party: { group: 'free', weight: 1, member: 'acme' },
   });
-  const free: Plan = { name: 'free', count: 'account', windows: [window(60, MINUTE)], concurrency: 20, weight: 4 };
+  const free: Plan = {
+    name: 'free',
+    count: 'account',
+    windows: [window(60, MINUTE)],
+    concurrency: 20,
+    weight: 4,
+  };
   const plans = { ...PLANS, plans: new Map([['free', free]]) };
   keyring.usePlans(plans);
   expect(keyring.find('h1')).toMatchObject({
@@ -171,7 +180,10 @@ test('cached keys and pending look-ups get the limits of new plans without anoth
   store.lookups[0]!.answer(RECORD);
   await asked;
   const windows = [window(5, MINUTE)];
-  keyring.usePlans({ ...PLANS, plans: new Map([['free', { name: 'free', count: 'key', windows }]]) });
+  keyring.usePlans({
+    ...PLANS,
+    plans: new Map([['free', { name: 'free', count: 'key', windows }]]),
+  });
   store.lookups[1]!.answer({ ...RECORD, id: 'key_2', hash: 'h2' });
   expect(await late).toMatchObject({ limits: { windows } });
   expect(keyring.known('h1')).toMatchObject({ keyId: 'key_1', limits: { windows } });
@@ -280,7 +292,11 @@ describe('whether any key was imported', () => {
     await keyring.opened;
     for (const again of [1, 2]) {
       await settle();
-      expect([keyring.acceptsImported, keyring.isReady, questions.length]).toEqual([true, false, again]);
+      expect([keyring.acceptsImported, keyring.isReady, questions.length]).toEqual([
+        true,
+        false,
+        again,
+      ]);
       await jest.advanceTimersByTimeAsync(1_000);
       questions.at(-1)!.reject(outage());
     }

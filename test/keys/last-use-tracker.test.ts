@@ -16,7 +16,10 @@ function open() {
   };
   const clock = new TestClock();
   const failures: unknown[] = [];
-  const uses = new LastUseTracker(store, { clock: clock.read, failed: (error) => failures.push(error) });
+  const uses = new LastUseTracker(store, {
+    clock: clock.read,
+    failed: (error) => failures.push(error),
+  });
   return { store, kept, clock, uses, failures };
 }
 

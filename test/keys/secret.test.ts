@@ -17,10 +17,14 @@ describe('a secret', () => {
   test('is detected in every copy with one wrong character', () => {
     const secret = makeSecret('live');
     fc.assert(
-      fc.property(fc.nat(secret.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
-        fc.pre(secret[at] !== character);
-        expect(isWellFormed(secret.slice(0, at) + character + secret.slice(at + 1))).toBe(false);
-      }),
+      fc.property(
+        fc.nat(secret.length - 1),
+        fc.string({ minLength: 1, maxLength: 1 }),
+        (at, character) => {
+          fc.pre(secret[at] !== character);
+          expect(isWellFormed(secret.slice(0, at) + character + secret.slice(at + 1))).toBe(false);
+        },
+      ),
     );
   });
 
@@ -32,7 +36,8 @@ describe('a secret', () => {
   );
 
   test('accepts only lower case for its environment', () => {
-    for (const env of ['', 'Live', 'a_b', 'x'.repeat(13)]) expect(() => makeSecret(env)).toThrow(RangeError);
+    for (const env of ['', 'Live', 'a_b', 'x'.repeat(13)])
+      expect(() => makeSecret(env)).toThrow(RangeError);
   });
 
   test('is kept as 43 characters of SHA-256', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, admit, bindingReading, look } from '../../src/limits/admission.ts';
-import { type Counters, eachWindow, newCounters, newStrikeState } from '../../src/limits/counters.ts';
+import {
+  type Counters,
+  eachWindow,
+  newCounters,
+  newStrikeState,
+} from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, window } from '../support/limits.ts';
@@ -18,14 +23,22 @@ const lenient = fc
     }),
     { minLength: 1, maxLength: 3, selector: ({ span }) => span },
   )
-  .map((ones) => ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span))
+  .map((ones) =>
+    ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span),
+  )
   .map((windows) => limits(windows, null));
 const requests = fc.array(
-  fc.record({ pass: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 20_000 })), cost: fc.nat({ max: 4 }) }),
+  fc.record({
+    pass: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 20_000 })),
+    cost: fc.nat({ max: 4 }),
+  }),
   { minLength: 1, maxLength: 60 },
 );
 
-/** Sends requests to new counters; calls `visit` with each answer, and the counters before and after it. */
+/**
+ * Sends requests to new counters; calls `visit` with each answer, and the counters before and after
+ * it.
+ */
 function send(
   given: Limits,
   sent: readonly { pass: number; cost: number }[],
@@ -40,7 +53,8 @@ function send(
   }
 }
 
-const remaining = ({ readings }: Pick<Admission, 'readings'>) => readings.map((reading) => reading.remaining);
+const remaining = ({ readings }: Pick<Admission, 'readings'>) =>
+  readings.map((reading) => reading.remaining);
 
 describe('a request', () => {
   test('is charged to every window when it fits into all of them, and to none when it does not', () => {
@@ -71,7 +85,8 @@ describe('a request', () => {
           }
           expect(answer.retryAt).toBeGreaterThan(answer.now);
           if (given.windows.some(({ limit }) => cost > limit)) return;
-          const verdictAt = (now: number) => admit({ ...before, cells: [...before.cells] }, given, cost, now).verdict;
+          const verdictAt = (now: number) =>
+            admit({ ...before, cells: [...before.cells] }, given, cost, now).verdict;
           expect(verdictAt(answer.retryAt - 1)).toBe('limited');
           expect(verdictAt(answer.retryAt)).toBe('admitted');
         });
@@ -84,7 +99,9 @@ describe('a request', () => {
       fc.property(lenient, requests, (given, sent) => {
         send(given, sent, (answer, cost, before) => {
           const left = remaining(look(before, given, answer.now));
-          expect(answer.violated).toBe(given.windows[left.findLastIndex((units) => cost > units)] ?? null);
+          expect(answer.violated).toBe(
+            given.windows[left.findLastIndex((units) => cost > units)] ?? null,
+          );
         });
       }),
     );
@@ -116,9 +133,17 @@ describe('refusals', () => {
     const answers = Array.from({ length: ESCALATION.strikes + 1 }, () =>
       admit(counters, tight, 1, NOW + ESCALATION.grace),
     );
-    expect(answers.map(({ verdict }) => verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
+    expect(answers.map(({ verdict }) => verdict)).toEqual([
+      ...new Array(9).fill('limited'),
+      'banned',
+      'banned',
+    ]);
     expect(answers.map(({ strikes }) => strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
-    expect(answers.map(({ banBegins }) => banBegins)).toEqual([...new Array(9).fill(false), true, false]);
+    expect(answers.map(({ banBegins }) => banBegins)).toEqual([
+      ...new Array(9).fill(false),
+      true,
+      false,
+    ]);
   });
 
   test('create a strike state only if there is an escalation', () => {
@@ -139,7 +164,12 @@ describe('refusals', () => {
     if (used > 0) admit(counters, tight, used, NOW);
     counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + banned, level: 1 };
     const answer = admit(counters, tight, 1, NOW);
-    expect(answer).toMatchObject({ verdict, retryAt: retryAfter && NOW + retryAfter, banBegins: false, strikes: 0 });
+    expect(answer).toMatchObject({
+      verdict,
+      retryAt: retryAfter && NOW + retryAfter,
+      banBegins: false,
+      strikes: 0,
+    });
     expect(answer.bannedUntil).toBe(banned && NOW + banned);
   });
 
@@ -171,7 +201,9 @@ describe('a look', () => {
     const counters = newCounters(given.windows);
     for (let i = 0; i < 4; i++) admit(counters, given, 1, NOW);
     const kept = structuredClone(counters);
-    expect(remaining(look(counters, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([2, 9]);
+    expect(remaining(look(counters, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([
+      2, 9,
+    ]);
     expect(counters).toEqual(kept);
     expect(counters.windows).toBe(given.windows);
   });
@@ -184,7 +216,11 @@ describe('a look', () => {
 });
 
 describe('the binding window', () => {
-  const reading = (span: number, left: number) => ({ window: window(10, span), remaining: left, resetAt: NOW + span });
+  const reading = (span: number, left: number) => ({
+    window: window(10, span),
+    remaining: left,
+    resetAt: NOW + span,
+  });
   const [minute, hour, day] = [MINUTE, HOUR, DAY];
 
   test.each([

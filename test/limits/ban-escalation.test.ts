@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ban, levelAt, noteRefusal, recentStrikes, strike } from '../../src/limits/ban-escalation.ts';
+import {
+  ban,
+  levelAt,
+  noteRefusal,
+  recentStrikes,
+  strike,
+} from '../../src/limits/ban-escalation.ts';
 import { newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { BanEscalation } from '../../src/limits/limits.ts';
 import { DAY, scoped, window } from '../support/limits.ts';
@@ -17,7 +23,10 @@ const ESCALATION: BanEscalation = {
 const NOW = 1_000_000;
 const DAILY = window(1000, DAY);
 
-const strikeState = (given: Partial<StrikeState> = {}): StrikeState => ({ ...newStrikeState(), ...given });
+const strikeState = (given: Partial<StrikeState> = {}): StrikeState => ({
+  ...newStrikeState(),
+  ...given,
+});
 
 describe('a refusal', () => {
   const refused = { refused: { at: NOW, until: NOW + 10_000, refusals: 1 } };
@@ -47,14 +56,22 @@ describe('a refusal', () => {
     noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 50);
     expect(noted).toMatchObject({ refused: { at: NOW, until: NOW + 500, refusals: 1 } });
     noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 500);
-    expect(noted).toEqual(strikeState({ refused: { at: NOW + 500, until: NOW + 900, refusals: 1 } }));
+    expect(noted).toEqual(
+      strikeState({ refused: { at: NOW + 500, until: NOW + 900, refusals: 1 } }),
+    );
   });
 });
 
 test('refusals in each scope and by own windows are recorded, and strike, separately', () => {
   const noted = strikeState();
   const refuse = (scope: string | null, after: number) =>
-    noteRefusal(noted, ESCALATION, scope === null ? DAILY : scoped(scope, 5, DAY), NOW + 10_000 + after, NOW + after);
+    noteRefusal(
+      noted,
+      ESCALATION,
+      scope === null ? DAILY : scoped(scope, 5, DAY),
+      NOW + 10_000 + after,
+      NOW + after,
+    );
   expect(refuse('login', 0)).toBe('none');
   expect(refuse('tag:search', 200)).toBe('none');
   expect(refuse(null, 200)).toBe('none');
@@ -106,7 +123,11 @@ describe('the escalation', () => {
     const banned = strikeState();
     const lengths = Array.from({ length: 5 }, () => {
       const now = Math.max(NOW, banned.bannedUntil);
-      expect([0, 1, 2].map(() => strike(banned, ESCALATION, DAILY, now))).toEqual(['strike', 'strike', 'ban']);
+      expect([0, 1, 2].map(() => strike(banned, ESCALATION, DAILY, now))).toEqual([
+        'strike',
+        'strike',
+        'ban',
+      ]);
       return banned.bannedUntil - now;
     });
     expect(lengths).toEqual([5_000, 10_000, 20_000, 20_000, 20_000]);
@@ -115,7 +136,12 @@ describe('the escalation', () => {
   test('is climbed by a ban of any length', () => {
     const banned = strikeState({ level: 1, strikes: [NOW] });
     ban(banned, ESCALATION, 123, null, NOW);
-    expect(banned).toMatchObject({ level: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
+    expect(banned).toMatchObject({
+      level: 2,
+      strikes: [],
+      bannedUntil: NOW + 123,
+      cleanSince: NOW + 123,
+    });
   });
 
   test('keeps when a ban began, and the limit that it is for until a person bans', () => {
@@ -175,8 +201,12 @@ test('after any refusals, a ban resets its strikes, and has the duration of its 
         expect(kept.strikes.length).toBeLessThan(ESCALATION.strikes);
         if (consequence !== 'ban') continue;
         bans++;
-        expect(struck.filter((at) => at > now - ESCALATION.window)).toHaveLength(ESCALATION.strikes);
-        expect(kept.bannedUntil - now).toBe(ESCALATION.durations[Math.min(level, ESCALATION.durations.length - 1)]);
+        expect(struck.filter((at) => at > now - ESCALATION.window)).toHaveLength(
+          ESCALATION.strikes,
+        );
+        expect(kept.bannedUntil - now).toBe(
+          ESCALATION.durations[Math.min(level, ESCALATION.durations.length - 1)],
+        );
         expect(levelAt(kept, ESCALATION, now)).toBe(level + 1);
         struck = [];
       }

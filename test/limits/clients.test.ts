@@ -32,7 +32,10 @@ function run(plan: string, { workers, pause, waits }: Clients, minutes: number):
   const limits = limitsOfPlan(plan);
   const end = clock.now + minutes * MINUTE;
   // The workers do not send at the same moment.
-  const next = Array.from({ length: workers }, (_, i) => clock.now + Math.floor((i * pause) / workers));
+  const next = Array.from(
+    { length: workers },
+    (_, i) => clock.now + Math.floor((i * pause) / workers),
+  );
   let firstRefusal: number | null = null;
   let refused = 0;
   for (;;) {
@@ -59,9 +62,12 @@ describe.each(['free', 'pro', 'business'])('a key of the plan %s', (plan) => {
     [50, 2 * SECOND, 20 * SECOND].map((pause) => [workers, pause] as const),
   );
 
-  test.each(pools)('whose %i workers wait, with pauses of %i ms, is never banned', (workers, pause) => {
-    expect(run(plan, { workers, pause, waits: true }, 10).bannedAfter).toBeNull();
-  });
+  test.each(pools)(
+    'whose %i workers wait, with pauses of %i ms, is never banned',
+    (workers, pause) => {
+      expect(run(plan, { workers, pause, waits: true }, 10).bannedAfter).toBeNull();
+    },
+  );
 });
 
 describe('a key whose clients do not wait is banned within a minute of its first refusal:', () => {

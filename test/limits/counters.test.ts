@@ -25,12 +25,16 @@ const lists = fc
     }),
     { minLength: 1, maxLength: 4, selector: ({ span }) => span },
   )
-  .map((ones) => ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span));
+  .map((ones) =>
+    ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span),
+  );
 
 /** What is used in each window, by its id. */
 function usedIn(counters: Counters, now: number): Map<string, number> {
   const used = new Map<string, number>();
-  eachWindow(counters.windows, (one, at, meter) => used.set(windowId(one), meter.used(counters.cells, at, one, now)));
+  eachWindow(counters.windows, (one, at, meter) =>
+    used.set(windowId(one), meter.used(counters.cells, at, one, now)),
+  );
   return used;
 }
 
@@ -83,13 +87,18 @@ describe('counters that change their windows', () => {
 
   test('counts on in them as if they had always been these, whatever their limits are now', () => {
     fc.assert(
-      fc.property(lists, fc.integer({ min: 1, max: 50 }), fc.nat({ max: 2 * DAY }), (before, limit, passed) => {
-        const [counters, untouched] = [charged(before), charged(before)];
-        adoptWindows(counters, before.map((one) => ({ ...one, limit })).reverse());
-        expect(usedIn(counters, NOW + passed)).toEqual(usedIn(untouched, NOW + passed));
-        adoptWindows(counters, before);
-        expect(counters).toEqual(untouched);
-      }),
+      fc.property(
+        lists,
+        fc.integer({ min: 1, max: 50 }),
+        fc.nat({ max: 2 * DAY }),
+        (before, limit, passed) => {
+          const [counters, untouched] = [charged(before), charged(before)];
+          adoptWindows(counters, before.map((one) => ({ ...one, limit })).reverse());
+          expect(usedIn(counters, NOW + passed)).toEqual(usedIn(untouched, NOW + passed));
+          adoptWindows(counters, before);
+          expect(counters).toEqual(untouched);
+        },
+      ),
     );
   });
 
@@ -120,10 +129,18 @@ describe('counters that change their windows', () => {
       ['one window more: no', [...two, window(99, DAY)], false],
     ])('%s', (_name, windows, keeps) => {
       const refused = { at: NOW, until: NOW + 1, refusals: 3 };
-      const strikeState = { ...newStrikeState(), refused, strikes: [NOW], bannedUntil: NOW + 9, level: 2 };
+      const strikeState = {
+        ...newStrikeState(),
+        refused,
+        strikes: [NOW],
+        bannedUntil: NOW + 9,
+        level: 2,
+      };
       const counters = { ...charged(two), strikeState: { ...strikeState } };
       adoptWindows(counters, windows);
-      expect(counters.strikeState).toEqual(keeps ? strikeState : { ...strikeState, refused: noWait() });
+      expect(counters.strikeState).toEqual(
+        keeps ? strikeState : { ...strikeState, refused: noWait() },
+      );
     });
   });
 });

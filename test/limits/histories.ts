@@ -3,14 +3,20 @@ import { meterOf } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import { DAY, HOUR, MINUTE, SECOND, window } from '../support/limits.ts';
 
-/** One thing that happens to a window, `pass` milliseconds after what happened before it; a negative `pass` is a jitter. */
+/**
+ * One thing that happens to a window, `pass` milliseconds after what happened before it; a negative
+ * `pass` is a jitter.
+ */
 export interface Step {
   readonly pass: number;
   readonly units: number;
   readonly refund: boolean;
 }
 
-/** Spans that people write, one that no slot divides, and one of which a slot is less than a millisecond long. */
+/**
+ * Spans that people write, one that no slot divides, and one of which a slot is less than a
+ * millisecond long.
+ */
 export const spans = fc.constantFrom(7, SECOND, 7_001, MINUTE, HOUR, DAY);
 
 /** Windows of one kind, so small that a short history fills them. */
@@ -23,7 +29,10 @@ export function windowsOf(kind: Window['kind']): fc.Arbitrary<Window> {
 /** Any moment of some days: windows and their slots begin in each of their phases. */
 export const beginnings = fc.nat({ max: 3 * DAY }).map((after) => Date.UTC(2026, 0, 1) + after);
 
-/** What happens to a window of this span: bursts, pauses of a part of it, pauses that it does not outlive, and jitters. */
+/**
+ * What happens to a window of this span: bursts, pauses of a part of it, pauses that it does not
+ * outlive, and jitters.
+ */
 export function histories(span: number, { jitter = 0 } = {}): fc.Arbitrary<Step[]> {
   const pass = fc.oneof(
     { weight: 4, arbitrary: fc.nat({ max: Math.ceil(span / 100) }) },
@@ -50,7 +59,10 @@ export interface Counter {
 /** What a neighbour's cells hold: no meter may read or write them. */
 export const NEIGHBOUR = -7;
 
-/** Lives through a history as admission would: what does not fit is not charged. Calls `visit` after each step. */
+/**
+ * Lives through a history as admission would: what does not fit is not charged. Calls `visit` after
+ * each step.
+ */
 export function live(
   window: Window,
   start: number,
@@ -78,6 +90,8 @@ export function live(
 /** A counter at the end of any history of any window of one kind. */
 export function countersOf(kind: Window['kind'], { jitter = 50 } = {}): fc.Arbitrary<Counter> {
   return windowsOf(kind).chain((one) =>
-    fc.tuple(beginnings, histories(one.span, { jitter })).map(([start, steps]) => live(one, start, steps)),
+    fc
+      .tuple(beginnings, histories(one.span, { jitter }))
+      .map(([start, steps]) => live(one, start, steps)),
   );
 }

@@ -1,6 +1,7 @@
 /**
- * Only the compiler reads this file. No line below `@ts-expect-error` may compile: one that did would let a kind of window in
- * without a complete entry in the table. `npm run check:types` fails if one does.
+ * Only the compiler reads this file. No line below `@ts-expect-error` may compile: one that did
+ * would let a kind of window in without a complete entry in the table. `npm run check:types` fails
+ * if one does.
  */
 import { kindOf, WINDOW_KINDS, type WindowKind } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEFAULT_KIND, isSameCounter, KIND_NAMES, kindOf, WINDOW_KINDS, windowId } from '../../src/limits/kinds.ts';
+import {
+  DEFAULT_KIND,
+  isSameCounter,
+  KIND_NAMES,
+  kindOf,
+  WINDOW_KINDS,
+  windowId,
+} from '../../src/limits/kinds.ts';
 import { DAY, HOUR, MINUTE, window } from '../support/limits.ts';
 
 describe('the table of kinds', () => {
@@ -29,7 +36,11 @@ describe('the table of kinds', () => {
 
   test('keeps the words and numbers of stored counters', () => {
     expect(
-      KIND_NAMES.map((kind) => [windowId(window(1, MINUTE, kind)), WINDOW_KINDS[kind].code, WINDOW_KINDS[kind].mark]),
+      KIND_NAMES.map((kind) => [
+        windowId(window(1, MINUTE, kind)),
+        WINDOW_KINDS[kind].code,
+        WINDOW_KINDS[kind].mark,
+      ]),
     ).toEqual([
       ['fixed:60000', 0, ''],
       ['sliding:60000', 1, 's'],
@@ -38,7 +49,9 @@ describe('the table of kinds', () => {
 });
 
 describe('a counter', () => {
-  const windows = KIND_NAMES.flatMap((kind) => [MINUTE, HOUR, DAY].map((span) => window(1, span, kind)));
+  const windows = KIND_NAMES.flatMap((kind) =>
+    [MINUTE, HOUR, DAY].map((span) => window(1, span, kind)),
+  );
 
   test('is the same for windows of one kind and span, whatever their limits and names are', () => {
     for (const one of windows) {
@@ -50,6 +63,7 @@ describe('a counter', () => {
 
   test('is another one for any other window', () => {
     expect(new Set(windows.map(windowId)).size).toBe(windows.length);
-    for (const a of windows) for (const b of windows) expect(isSameCounter(a, b)).toBe(windowId(a) === windowId(b));
+    for (const a of windows)
+      for (const b of windows) expect(isSameCounter(a, b)).toBe(windowId(a) === windowId(b));
   });
 });

@@ -29,7 +29,16 @@ const limit = fc.oneof(
   { weight: 6, arbitrary: fc.nat(100) },
   fc.constantFrom(1e12, 1e12 + 1, -1, 1.5, '5', null, undefined),
 );
-const kind = fc.constantFrom(undefined, undefined, 'fixed', 'sliding', 'fixed', 'sliding', 'leaky', null);
+const kind = fc.constantFrom(
+  undefined,
+  undefined,
+  'fixed',
+  'sliding',
+  'fixed',
+  'sliding',
+  'leaky',
+  null,
+);
 const entry = fc.oneof(
   {
     weight: 9,
@@ -41,8 +50,14 @@ const entry = fc.oneof(
 );
 const short = fc
   .array(fc.tuple(limit, per, kind), { minLength: 1, maxLength: 5 })
-  .map((parts) => parts.map(([l, p, k]) => `${l}/${p}${k === undefined ? '' : `:${k}`}`).join(', '));
-const value = fc.oneof(fc.array(entry, { maxLength: 5 }), short, fc.constantFrom(null, 5, {}, '', ','));
+  .map((parts) =>
+    parts.map(([l, p, k]) => `${l}/${p}${k === undefined ? '' : `:${k}`}`).join(', '),
+  );
+const value = fc.oneof(
+  fc.array(entry, { maxLength: 5 }),
+  short,
+  fc.constantFrom(null, 5, {}, '', ','),
+);
 
 test('a contract takes the windows that plans take, and no others', () => {
   const met = { good: 0, bad: 0 };

@@ -27,7 +27,10 @@ test('a scope says whose it is, and has no character that divides lists and name
 
 test('no operation has the scope of a tag, and no window the full name of another', () => {
   expect(scopeOfOperation('tag:login')).not.toBe(scopeOfTag('login'));
-  const names = ['login', 'tag:login', 'minute', 'a b'].flatMap((one) => [scopeOfOperation(one), scopeOfTag(one)]);
+  const names = ['login', 'tag:login', 'minute', 'a b'].flatMap((one) => [
+    scopeOfOperation(one),
+    scopeOfTag(one),
+  ]);
   expect(new Set(names).size).toBe(8);
   const windows = [window(1, MINUTE), ...names.map((scope) => scoped(scope, 1, MINUTE))];
   expect(new Set(windows.map(fullNameOf)).size).toBe(9);

@@ -4,7 +4,15 @@ import { KIND_NAMES, WINDOW_KINDS } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import { SLOTS } from '../../src/limits/windows.ts';
 import { DAY, MINUTE, SECOND, window } from '../support/limits.ts';
-import { beginnings, type Counter, countersOf, histories, live, NEIGHBOUR, windowsOf } from './histories.ts';
+import {
+  beginnings,
+  type Counter,
+  countersOf,
+  histories,
+  live,
+  NEIGHBOUR,
+  windowsOf,
+} from './histories.ts';
 
 const START = Date.UTC(2026, 0, 1);
 /** Milliseconds from the end of a history to a moment at which its window is looked at again. */
@@ -12,12 +20,17 @@ const later = fc.oneof(fc.nat({ max: 200 }), fc.nat({ max: 2 * DAY }));
 
 describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
   const { meter, resetsAsWhole } = WINDOW_KINDS[kind];
-  const usedAt = ({ cells, at, window }: Counter, now: number) => meter.used(cells, at, window, now);
-  const fitsAt = ({ cells, at, window, now }: Counter, cost: number) => meter.fitsAt(cells, at, window, cost, now);
-  const resetAt = ({ cells, at, window }: Counter, now: number) => meter.resetAt(cells, at, window, now);
+  const usedAt = ({ cells, at, window }: Counter, now: number) =>
+    meter.used(cells, at, window, now);
+  const fitsAt = ({ cells, at, window, now }: Counter, cost: number) =>
+    meter.fitsAt(cells, at, window, cost, now);
+  const resetAt = ({ cells, at, window }: Counter, now: number) =>
+    meter.resetAt(cells, at, window, now);
   /** Holds a law against any history, with a jittering clock, of any window of the kind. */
   const holds = (law: (counter: Counter, after: number, units: number) => void) =>
-    fc.assert(fc.property(countersOf(kind), later, fc.integer({ min: 1, max: 20 }), law), { numRuns: 400 });
+    fc.assert(fc.property(countersOf(kind), later, fc.integer({ min: 1, max: 20 }), law), {
+      numRuns: 400,
+    });
 
   test('has nothing used while it is fresh, and takes all of its limit at once', () => {
     fc.assert(
@@ -46,7 +59,11 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
   test('touches no cell of its neighbours, and counts in whole units that are never negative', () => {
     holds(({ cells, at }) => {
       const own = cells.slice(at, at + meter.size);
-      expect([...cells.slice(0, at), ...cells.slice(at + meter.size)].every((cell) => cell === NEIGHBOUR)).toBe(true);
+      expect(
+        [...cells.slice(0, at), ...cells.slice(at + meter.size)].every(
+          (cell) => cell === NEIGHBOUR,
+        ),
+      ).toBe(true);
       expect(own.every((cell) => Number.isSafeInteger(cell) && cell >= 0)).toBe(true);
       expect(own).toHaveLength(meter.size);
     });
@@ -136,7 +153,8 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
         ([one, start, steps]) => {
           const charges = steps.map((step) => ({ ...step, refund: false }));
           live(one, start, charges, ({ window: { span, limit }, cells, at, now, charged }) => {
-            // Where all units come back at once, the span that counts is the one since it was opened; else it is any.
+            // Where all units come back at once, the span that counts is the one since it was
+            // opened; else it is any.
             const from = resetsAsWhole ? meter.openedAt(cells, at, now) : now - span + 1;
             const inSpan = charged.filter((one) => one.now >= from && one.now < from + span);
             expect(inSpan.reduce((sum, { units }) => sum + units, 0)).toBeLessThanOrEqual(limit);
@@ -161,7 +179,8 @@ describe('when units come back', () => {
       [39_999, 3],
       [40_000, 0],
     ],
-    // A minute has slots of 3 s: what was charged in one counts until the whole slot is a minute ago.
+    // A minute has slots of 3 s: what was charged in one counts until the whole slot is a minute
+    // ago.
     sliding: [
       [0, 3],
       [42_999, 3],
@@ -174,7 +193,9 @@ describe('when units come back', () => {
   test.each(KIND_NAMES)('%s', (kind) => {
     const { cells, at, window: one, now } = live(window(3, MINUTE, kind), START, charges);
     const { meter } = WINDOW_KINDS[kind];
-    expect(expected[kind].map(([after]) => [after, meter.used(cells, at, one, now + after)])).toEqual(expected[kind]);
+    expect(
+      expected[kind].map(([after]) => [after, meter.used(cells, at, one, now + after)]),
+    ).toEqual(expected[kind]);
   });
 
   test('is late by a slot at the most, where they come back little by little', () => {

@@ -18,7 +18,9 @@ test('adds up counters, histograms and gauges; every mode of the state appears o
   other.observe({ ...REQUEST, operation: 'getPet' });
   other.observe(REQUEST);
   other.observe({ type: 'state.outage', policy: 'local', error: null });
-  const lines = (await totalText(await primary.figures(), [await one.figures(), await other.figures()])).split('\n');
+  const lines = (
+    await totalText(await primary.figures(), [await one.figures(), await other.figures()])
+  ).split('\n');
   expect(lines).toEqual(
     expect.arrayContaining([
       'storegate_requests_total{operation="listPets",method="GET",status="200"} 6',
@@ -39,8 +41,12 @@ test('keeps only the counters of processes that ended', async () => {
   for (const metrics of [one, other, living]) metrics.observe(REQUEST);
   let departed = await lastingFigures([await one.figures()]);
   departed = await lastingFigures([departed, await other.figures()]);
-  const lines = (await totalText(await primary.figures(), [departed, await living.figures()])).split('\n');
-  expect(lines).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 3');
+  const lines = (
+    await totalText(await primary.figures(), [departed, await living.figures()])
+  ).split('\n');
+  expect(lines).toContain(
+    'storegate_requests_total{operation="listPets",method="GET",status="200"} 3',
+  );
   expect(lines).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3');
   expect(lines).toContain('storegate_requests_in_flight 1');
 });
@@ -48,7 +54,9 @@ test('keeps only the counters of processes that ended', async () => {
 test('reports the start of the gateway, not of its workers', async () => {
   const own = await primary.figures();
   const startOf = (text: string) => /^process_start_time_seconds (\S+)$/m.exec(text)![1];
-  expect(startOf(await totalText(own, [await worker(0).figures()]))).toBe(startOf(await primary.text()));
+  expect(startOf(await totalText(own, [await worker(0).figures()]))).toBe(
+    startOf(await primary.text()),
+  );
 });
 
 test('can be sent to another process', async () => {

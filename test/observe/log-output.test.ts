@@ -72,7 +72,9 @@ describe('a pipe whose reader does not read', () => {
     expect(dropped).toBeGreaterThan(MAX_WAITING / LINE / 2);
     const before = await readUntil('gap\n');
     expect(before.at(-1)).toBe('gap');
-    expect(before.slice(0, -1).map(numberOf)).toEqual(Array.from({ length: sent - dropped }, (_, i) => i));
+    expect(before.slice(0, -1).map(numberOf)).toEqual(
+      Array.from({ length: sent - dropped }, (_, i) => i),
+    );
     expect(gaps).toEqual([
       { count: dropped, duration: expect.any(Number), reason: 'the reader of the log is too slow' },
     ]);

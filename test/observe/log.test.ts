@@ -10,7 +10,12 @@ import { createLogTable } from '../../src/observe/log-table.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
+const STARTED: Event = {
+  type: 'started',
+  url: 'http://a:1',
+  adminUrl: 'http://a:2',
+  state: 'embedded',
+};
 const secretTrace = (key: string) =>
   ({
     faults: [{ in: 'body', pointer: `/${key}`, rule: 'type' }],
@@ -55,7 +60,10 @@ describe('the lines of the log', () => {
   });
 
   test('are JSON elsewhere', () => {
-    expect(JSON.parse(written('auto', false, STARTED))).toMatchObject({ msg: 'started', url: 'http://a:1' });
+    expect(JSON.parse(written('auto', false, STARTED))).toMatchObject({
+      msg: 'started',
+      url: 'http://a:1',
+    });
   });
 
   test('have the configured format, wherever they go', () => {
@@ -125,7 +133,9 @@ describe('the lines of the log', () => {
 
   test('have the stack of a bug, and no field without a value', () => {
     const bug: Event = { type: 'bug', id: 'r1', error: new Error('broken') };
-    expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
+    expect(written('pretty', false, bug)).toMatch(
+      /^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/,
+    );
     const caused = new Error('broken', { cause: new TypeError('no number') });
     expect(JSON.parse(written('json', false, { ...bug, error: caused }))).toMatchObject({
       level: 50,
@@ -142,7 +152,11 @@ describe('the lines of the log', () => {
   });
 
   test('about refused connections are few, however many connections there are', () => {
-    const refused = (address: string): Event => ({ type: 'connection.refused', reason: 'address', address });
+    const refused = (address: string): Event => ({
+      type: 'connection.refused',
+      reason: 'address',
+      address,
+    });
     const lines = written('json', false, ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(refused))
       .trim()
       .split('\n');
@@ -161,7 +175,9 @@ describe('the lines of the log', () => {
 
   test('of backends name the upstream in a field of its own, and an error once', () => {
     const refused = new Error('connect ECONNREFUSED 192.0.2.1:3000');
-    const error = new Error(refused.message, { cause: Object.assign(refused, { code: 'ECONNREFUSED' }) });
+    const error = new Error(refused.message, {
+      cause: Object.assign(refused, { code: 'ECONNREFUSED' }),
+    });
     const store = { upstream: 'stock', store: '192.0.2.1:3000' };
     const lines = written(
       'json',
@@ -175,12 +191,16 @@ describe('the lines of the log', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     const named = { upstreamName: 'stock', store: '192.0.2.1:3000' };
-    expect(down).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
+    expect(down).toEqual(
+      expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }),
+    );
     expect(retry).toEqual(expect.objectContaining({ ...named, reason: refused.message }));
     expect(back).toEqual(expect.objectContaining({ ...named, duration: 250 }));
     const bad = Object.assign(new Error('untrusted issuer'), { code: 'SELF_SIGNED' });
     const coded = new Error(bad.message, { cause: bad });
-    expect(JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded }))).toMatchObject({
+    expect(
+      JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded })),
+    ).toMatchObject({
       reason: 'untrusted issuer (SELF_SIGNED)',
     });
     for (const line of [down, retry, back]) expect(line).not.toHaveProperty('upstream');
@@ -202,7 +222,9 @@ describe('the lines of the log', () => {
         get: (own, name) => (name in own ? Reflect.get(own, name) : 1),
       }) as Event;
     const leaking = Object.entries(createLogTable()).filter(([type, row]) =>
-      ['delivered', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
+      ['delivered', 'dropped'].some((result) =>
+        inspect(row(eventOf(type, result))).includes(unnamed),
+      ),
     );
     expect(leaking.map(([type]) => type)).toEqual([]);
   });
@@ -210,12 +232,25 @@ describe('the lines of the log', () => {
   test('name no secret: a key in any field of any event is masked', () => {
     const key = makeSecret('live');
     const eventOf = (type: string, result: string) =>
-      new Proxy({ type, result, operations: [key], problems: [key], error: new Error(`refused ${key}`) } as object, {
-        get: (own, name) => (name in own ? Reflect.get(own, name) : name === 'trace' ? secretTrace(key) : key),
-      }) as Event;
+      new Proxy(
+        {
+          type,
+          result,
+          operations: [key],
+          problems: [key],
+          error: new Error(`refused ${key}`),
+        } as object,
+        {
+          get: (own, name) =>
+            name in own ? Reflect.get(own, name) : name === 'trace' ? secretTrace(key) : key,
+        },
+      ) as Event;
     for (const type of Object.keys(createLogTable())) {
       for (const result of ['lost', 'dropped'])
-        expect([type, written('json', false, eventOf(type, result)).includes(key)]).toEqual([type, false]);
+        expect([type, written('json', false, eventOf(type, result)).includes(key)]).toEqual([
+          type,
+          false,
+        ]);
     }
   });
 
@@ -233,14 +268,24 @@ describe('the lines of the log', () => {
 
 describe('standard output', () => {
   /** Runs `work(log, events)` in a process, and returns how it ended and the lines. */
-  function inProcess(work: string): { signal: string | null; lines: { msg: string; id?: string }[] } {
-    const [log, events] = ['src/observe/log.ts', 'test/support/request-event.ts'].map((file) => resolve(root, file));
+  function inProcess(work: string): {
+    signal: string | null;
+    lines: { msg: string; id?: string }[];
+  } {
+    const [log, events] = ['src/observe/log.ts', 'test/support/request-event.ts'].map((file) =>
+      resolve(root, file),
+    );
     const script = `import { createLog } from '${log}';
       import { requestEvent } from '${events}';
       const log = createLog({ level: 'info', requests: true, format: 'json' });
       const observe = (id) => log.observe(requestEvent({ id: String(id), status: 200 }));
       ${work}`;
-    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script];
+    const flags = [
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '--eval',
+      script,
+    ];
     const { stdout, stderr, signal } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
     expect(stderr).toBe('');
     const lines = stdout.split('\n').slice(0, -1);
@@ -254,13 +299,17 @@ describe('standard output', () => {
 
   test('has the line of a bug, and those before it, when the process is killed', () => {
     const bug = `log.observe({ type: 'bug', id: '2', error: new Error('broken') });`;
-    const { lines, signal } = inProcess(`observe(1); ${bug} observe(3); process.kill(process.pid, 'SIGKILL');`);
+    const { lines, signal } = inProcess(
+      `observe(1); ${bug} observe(3); process.kill(process.pid, 'SIGKILL');`,
+    );
     expect(signal).toBe('SIGKILL');
     expect(lines.map(({ id }) => id)).toEqual(['1', '2']);
   });
 
   test('has the lines of a process that continues', () => {
-    const { lines } = inProcess(`observe(1); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);`);
+    const { lines } = inProcess(
+      `observe(1); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);`,
+    );
     expect(lines).toMatchObject([{ id: '1', msg: 'request' }]);
   });
 });
@@ -280,7 +329,13 @@ describe('repeated refusals', () => {
   });
 
   const refused = (given: Partial<RequestEvent> = {}) =>
-    requestEvent({ status: 401, code: 'invalid_api_key', keyId: null, address: '192.0.2.1', ...given });
+    requestEvent({
+      status: 401,
+      code: 'invalid_api_key',
+      keyId: null,
+      address: '192.0.2.1',
+      ...given,
+    });
   function linesOf(times: number, event: RequestEvent) {
     for (let i = 0; i < times; i++) log.observe(event);
     return lines.splice(0);
@@ -294,19 +349,22 @@ describe('repeated refusals', () => {
     [401, 'invalid_api_key', null],
     [403, 'key_banned', 'key_1'],
     [429, 'rate_limit_exceeded', 'key_1'],
-  ])('with %i have ten lines, and then one a second with their count', async (status, code, keyId) => {
-    const event = refused({ status, code, keyId });
-    const first = linesOf(1_000, event);
-    expect(first).toHaveLength(10);
-    for (const line of first) expect(line).not.toHaveProperty('count');
-    expect(await pass(500)).toEqual([]);
-    expect(linesOf(500, event)).toEqual([]);
-    expect(await pass(600)).toMatchObject([{ status, code, count: 1_490 }]);
-    expect(linesOf(3, event)).toEqual([]);
-    expect(await pass(1_100)).toMatchObject([{ count: 3 }]);
-    expect(await pass(60_000)).toEqual([]);
-    expect(linesOf(11, event)).toHaveLength(10);
-  });
+  ])(
+    'with %i have ten lines, and then one a second with their count',
+    async (status, code, keyId) => {
+      const event = refused({ status, code, keyId });
+      const first = linesOf(1_000, event);
+      expect(first).toHaveLength(10);
+      for (const line of first) expect(line).not.toHaveProperty('count');
+      expect(await pass(500)).toEqual([]);
+      expect(linesOf(500, event)).toEqual([]);
+      expect(await pass(600)).toMatchObject([{ status, code, count: 1_490 }]);
+      expect(linesOf(3, event)).toEqual([]);
+      expect(await pass(1_100)).toMatchObject([{ count: 3 }]);
+      expect(await pass(60_000)).toEqual([]);
+      expect(linesOf(11, event)).toHaveLength(10);
+    },
+  );
 
   test('leave no timer once all of them are written, and have their last count when the log is closed', async () => {
     linesOf(12, refused());

@@ -19,7 +19,13 @@ const REQUEST = requestEvent({
   plan: null,
   upstream: null,
 });
-const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
+const ENDED = {
+  type: 'worker.ended',
+  worker: 1,
+  pid: 2,
+  reason: 'code 1',
+  replacedAfter: null,
+} as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
 const OPERATING = {
@@ -34,9 +40,14 @@ const carrier = () => createMetrics({ ...CARRYING, ...OPERATING });
 const primary = () => createMetrics({ workers: () => 2, ...OPERATING });
 
 /** The samples of ours that these events create or change. */
-async function changedBy(events: readonly Event[], { observe, text } = carrier()): Promise<string[]> {
+async function changedBy(
+  events: readonly Event[],
+  { observe, text } = carrier(),
+): Promise<string[]> {
   const samples = async () =>
-    new Set((await text()).split('\n').filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)));
+    new Set(
+      (await text()).split('\n').filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)),
+    );
   const before = await samples();
   for (const event of events) observe(event);
   return [...(await samples()).difference(before)];
@@ -114,7 +125,10 @@ describe('events are counted', () => {
         { type: 'connection.ended', withKey: 0, withoutKey: 3 },
         { type: 'connection.ended', withKey: 2, withoutKey: 1 },
       ],
-      ['storegate_connections_ended_total{key="none"} 4', 'storegate_connections_ended_total{key="valid"} 2'],
+      [
+        'storegate_connections_ended_total{key="none"} 4',
+        'storegate_connections_ended_total{key="valid"} 2',
+      ],
     ],
     [
       'both ends of a reload',
@@ -122,7 +136,10 @@ describe('events are counted', () => {
         { type: 'reload.done', reason: '', changed: [], needRestart: [] },
         { type: 'reload.failed', reason: '', problems: [] },
       ],
-      ['storegate_reloads_total{result="success"} 1', 'storegate_reloads_total{result="failure"} 1'],
+      [
+        'storegate_reloads_total{result="success"} 1',
+        'storegate_reloads_total{result="failure"} 1',
+      ],
     ],
     [
       'a fault that is only reported',
@@ -175,10 +192,19 @@ describe('events are counted', () => {
     ],
     [
       'the configuration that is in force last, and no other',
-      ['p1', 'p2'].map((plans) => ({ type: 'configuration.applied', settings: 's', plans, contract: 'c' })),
+      ['p1', 'p2'].map((plans) => ({
+        type: 'configuration.applied',
+        settings: 's',
+        plans,
+        contract: 'c',
+      })),
       ['storegate_config_info{settings="s",plans="p2",contract="c"} 1'],
     ],
-    ['its end', [OUTAGE, { type: 'state.recovered', duration: 5 }], ['storegate_state_outages_total 1']],
+    [
+      'its end',
+      [OUTAGE, { type: 'state.recovered', duration: 5 }],
+      ['storegate_state_outages_total 1'],
+    ],
     ['nothing, of what no metric is about', [{ type: 'stopping', inFlight: 1 }], []],
   ];
 
@@ -192,11 +218,15 @@ test('the table has every metric that the dashboard, the rules and docs name, an
     ...dashboardExpressions.map(([, expr]) => expr),
     ...[...alerts, ...recordings].map(({ expr }) => expr),
   ];
-  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'renames.md');
+  const docs = readdirSync(join(root, 'docs')).filter(
+    (file) => file.endsWith('.md') && file !== 'renames.md',
+  );
   const named = [
     ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),
     ...docs.flatMap(
-      (file) => readFileSync(join(root, 'docs', file), 'utf8').match(/(?<=`)storegate_[a-z_]*[a-z]\b/g) ?? [],
+      (file) =>
+        readFileSync(join(root, 'docs', file), 'utf8').match(/(?<=`)storegate_[a-z_]*[a-z]\b/g) ??
+        [],
     ),
   ]
     .filter((name) => name.startsWith('storegate_'))
@@ -221,12 +251,16 @@ test('the primary process reports workers, and its workers report requests', asy
   expect(await primary().text()).not.toMatch(
     /storegate_(upstream_(connections|pending)|body|state_duration|config_info\{)/,
   );
-  expect(await primary().text()).toContain('\nstoregate_config_last_reload_timestamp_seconds 1900000000\n');
+  expect(await primary().text()).toContain(
+    '\nstoregate_config_last_reload_timestamp_seconds 1900000000\n',
+  );
   expect(await primary().text()).toContain('\nstoregate_contract_unsupported_operations 6\n');
 });
 
 test('the versions of storegate and of Node are reported by every process', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
   const line = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
   expect(await carrier().text()).toContain(line);
   expect(await primary().text()).toContain(line);
@@ -239,18 +273,32 @@ test('buckets of the state begin at a tenth of a millisecond, those of requests 
   const text = await metrics.text();
   expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.0001"} 0\n');
   expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.00025"} 1\n');
-  expect(text).not.toContain('storegate_request_duration_seconds_bucket{operation="getPet",le="0.0001"}');
+  expect(text).not.toContain(
+    'storegate_request_duration_seconds_bucket{operation="getPet",le="0.0001"}',
+  );
 });
 
 test('the types limit a row to its events and labels', () => {
   const rows = [
     counter('n', ['bug'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.id) }),
-    // @ts-expect-error: a ban knows no operation.
-    counter('n', ['ban'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.operation) }),
-    // @ts-expect-error: one label, two values.
-    counter('n', ['ban'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.id, event.plan) }),
-    // @ts-expect-error: two labels, one value.
-    counter('n', ['ban'], { help: 'h', labelNames: ['id', 'plan'], count: (add, event) => add(event.id) }),
+    counter('n', ['ban'], {
+      help: 'h',
+      labelNames: ['id'],
+      // @ts-expect-error: a ban knows no operation.
+      count: (add, event) => add(event.operation),
+    }),
+    counter('n', ['ban'], {
+      help: 'h',
+      labelNames: ['id'],
+      // @ts-expect-error: one label, two values.
+      count: (add, event) => add(event.id, event.plan),
+    }),
+    counter('n', ['ban'], {
+      help: 'h',
+      labelNames: ['id', 'plan'],
+      // @ts-expect-error: two labels, one value.
+      count: (add, event) => add(event.id),
+    }),
     // @ts-expect-error: unknown event.
     counter('n', ['bann'], { help: 'h', labelNames: [], count: (add) => add() }),
   ];
@@ -265,7 +313,8 @@ test('the event loop is sampled once a second, and its lag is the delay of a sam
     const histogram = monitorEventLoopDelay(options);
     const seen = { max: 1_750e6, percentile: (share: number) => (share === 99 ? 1_500e6 : 999e6) };
     return new Proxy(histogram, {
-      get: (own, name) => Reflect.get(seen, name) ?? Reflect.get(own, name)?.bind?.(own) ?? Reflect.get(own, name),
+      get: (own, name) =>
+        Reflect.get(seen, name) ?? Reflect.get(own, name)?.bind?.(own) ?? Reflect.get(own, name),
     });
   };
   try {

@@ -59,9 +59,15 @@ describe('OpenMetrics', () => {
 
   test('follows the standard: families by their names, numbers with a point, an end', async () => {
     const text = await metricsOf({ traceId: TRACE, duration: 4 }).openMetrics!();
-    expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests to');
-    expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
-    expect(text).toMatch(/^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m);
+    expect(text).toContain(
+      '# TYPE storegate_requests counter\n# HELP storegate_requests Requests to',
+    );
+    expect(text).toMatch(
+      /^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m,
+    );
+    expect(text).toMatch(
+      /^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m,
+    );
     expect(text).toContain('# TYPE storegate_workers gauge\n');
     expect(text).toContain('# TYPE nodejs_gc_duration_seconds histogram\n');
     expect(text.endsWith('\n# EOF\n')).toBe(true);
@@ -73,7 +79,10 @@ describe('OpenMetrics', () => {
   test('of several processes has the newest exemplar of all, and the same sums as the other exposition', async () => {
     const one = await metricsOf({ traceId: TRACE, duration: 4 }).figures();
     await new Promise((resolve) => setTimeout(resolve, 2));
-    const two = await metricsOf({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
+    const two = await metricsOf(
+      { traceId: OTHER, duration: 3 },
+      { traceId: OTHER, duration: 60_000 },
+    ).figures();
     const own = await createMetrics(gauges).figures();
     const parts = structuredClone([two, one]);
     const text = await totalOpenMetrics(own, parts);
@@ -82,7 +91,9 @@ describe('OpenMetrics', () => {
       ['+Inf', OTHER, 60],
     ]);
     expect(text).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
-    expect(await totalText(own, parts)).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
+    expect(await totalText(own, parts)).toContain(
+      'storegate_request_duration_seconds_count{operation="listPets"} 3\n',
+    );
   });
 
   test('is missing without tracing, and the other exposition has no exemplars', async () => {

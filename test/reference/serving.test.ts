@@ -16,7 +16,11 @@ afterAll(() => gateway.stop());
 
 /** Not decoded, unlike with supertest. */
 async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const { statusCode, headers: received, body } = await request(gateway.url + path, { method, headers });
+  const {
+    statusCode,
+    headers: received,
+    body,
+  } = await request(gateway.url + path, { method, headers });
   return {
     status: statusCode,
     headers: received as Record<string, string>,
@@ -26,7 +30,11 @@ async function raw(path: string, headers: Record<string, string> = {}, method = 
 
 async function assets(): Promise<string[]> {
   const page = (await raw('/docs/')).body.toString();
-  return [...new Set([...page.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!))];
+  return [
+    ...new Set(
+      [...page.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!),
+    ),
+  ];
 }
 
 describe('/', () => {
@@ -57,7 +65,9 @@ describe('/', () => {
   test.each(['get', 'post'])('does not redirect if the contract has it: %s', async (method) => {
     const paths = { '/': { [method]: { responses: done } } };
     const folder = folderWith({ 'contract.json': JSON.stringify({ ...head, paths }) });
-    const other = await TestGateway.start({ env: { STOREGATE_CONTRACT: `${folder}/contract.json` } });
+    const other = await TestGateway.start({
+      env: { STOREGATE_CONTRACT: `${folder}/contract.json` },
+    });
     expect((await other.client.get('/').set(HTML)).status).toBe(401);
     await other.stop();
   });
@@ -108,7 +118,11 @@ describe('its files', () => {
     expect(paths.length).toBeGreaterThan(10);
     for (const path of paths) {
       const { status, headers } = await raw(path);
-      expect([path, status, headers['cache-control']]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+      expect([path, status, headers['cache-control']]).toEqual([
+        path,
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
       expect(headers['x-content-type-options']).toBe('nosniff');
     }
   });
@@ -139,7 +153,13 @@ describe('its files', () => {
 describe('every response', () => {
   test('has the limit headers, charges no client and needs no key', async () => {
     const first = await raw('/docs/');
-    for (const path of ['/docs/', '/docs', '/openapi.json', '/openapi.yaml', ...(await assets()).slice(0, 3)]) {
+    for (const path of [
+      '/docs/',
+      '/docs',
+      '/openapi.json',
+      '/openapi.yaml',
+      ...(await assets()).slice(0, 3),
+    ]) {
       const { headers } = await raw(path);
       carriesTheHeadersOfEveryAnswer({ headers });
       expect(headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
@@ -151,7 +171,10 @@ describe('every response', () => {
     const br = await raw('/openapi.json', { 'accept-encoding': 'gzip, br' });
     const gzip = await raw('/openapi.json', { 'accept-encoding': 'gzip' });
     expect(plain.headers['content-encoding']).toBeUndefined();
-    expect([br.headers['content-encoding'], brotliDecompressSync(br.body)]).toEqual(['br', plain.body]);
+    expect([br.headers['content-encoding'], brotliDecompressSync(br.body)]).toEqual([
+      'br',
+      plain.body,
+    ]);
     expect([gzip.headers['content-encoding'], gunzipSync(gzip.body)]).toEqual(['gzip', plain.body]);
     expect(br.headers.vary).toContain('Accept-Encoding');
   });
@@ -162,11 +185,19 @@ describe('every response', () => {
     const again = await raw('/docs/', { 'accept-encoding': 'br', 'if-none-match': headers.etag! });
     expect([again.status, again.body.length]).toEqual([304, 0]);
     carriesTheHeadersOfEveryAnswer(again);
-    for (const path of ['/openapi.json', '/openapi.yaml', (await assets()).find((path) => path.endsWith('ui.js'))!]) {
+    for (const path of [
+      '/openapi.json',
+      '/openapi.yaml',
+      (await assets()).find((path) => path.endsWith('ui.js'))!,
+    ]) {
       const { headers } = await raw(path, {}, 'HEAD');
       for (const known of ['*', headers.etag!.replace('W/', ''), `"other", ${headers.etag}`]) {
         const again = await raw(path, { 'if-none-match': known });
-        expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+        expect([again.status, again.body.length, again.headers.etag]).toEqual([
+          304,
+          0,
+          headers.etag,
+        ]);
       }
       expect((await raw(path, { 'if-none-match': '"other"' }, 'HEAD')).status).toBe(200);
     }
@@ -184,5 +215,8 @@ describe('every response', () => {
 test('JSON and YAML are the same published contract', async () => {
   const json = JSON.parse((await raw('/openapi.json')).body.toString());
   expect(parse((await raw('/openapi.yaml')).body.toString())).toEqual(json);
-  expect(json.paths['/store/orders'].get).toMatchObject({ 'x-try-it': false, 'x-hideTryItPanel': true });
+  expect(json.paths['/store/orders'].get).toMatchObject({
+    'x-try-it': false,
+    'x-hideTryItPanel': true,
+  });
 });

@@ -37,7 +37,11 @@ describe('a format', () => {
   const before = ['metric a: counter', 'metric b: gauge', 'redis key c'];
 
   test.each([
-    ['is gone', ['metric a: counter', 'redis key c'], { breaking: ['- metric b: gauge'], added: [] }],
+    [
+      'is gone',
+      ['metric a: counter', 'redis key c'],
+      { breaking: ['- metric b: gauge'], added: [] },
+    ],
     [
       'has changed',
       ['metric a: counter, labels x', 'metric b: gauge', 'redis key c'],
@@ -68,6 +72,11 @@ describe('a format', () => {
 
   test('that has changed or gone stays in the snapshot until this is accepted', () => {
     const after = ['metric a: gauge', 'metric d: gauge', 'redis key c'];
-    expect(renewed(before, after)).toEqual(['metric a: counter', 'metric b: gauge', 'metric d: gauge', 'redis key c']);
+    expect(renewed(before, after)).toEqual([
+      'metric a: counter',
+      'metric b: gauge',
+      'metric d: gauge',
+      'redis key c',
+    ]);
   });
 });

@@ -30,7 +30,8 @@ let original: string;
 let root: string;
 let printed: string[];
 
-const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 function configure(): void {
@@ -55,7 +56,8 @@ beforeAll(() => {
   const files = filesWith('0.1.0', '2026-02-03', project);
   for (const [file, text] of files) writeFileSync(join(project, file), text);
   writeFileSync(changelog, CHANGELOG);
-  for (const file of [...files.keys(), '.gitignore', 'LICENSE']) cpSync(join(project, file), join(original, file));
+  for (const file of [...files.keys(), '.gitignore', 'LICENSE'])
+    cpSync(join(project, file), join(original, file));
   root = original;
   initialize();
 });
@@ -75,7 +77,10 @@ const options = (changes: Partial<ReleaseOptions> = {}): ReleaseOptions => ({
   verify: async () => {},
   pack: async () => {
     mkdirSync(join(root, 'dist'), { recursive: true });
-    writeFileSync(join(root, `dist/storegate-${JSON.parse(read('package.json')).version}.tgz`), 'content');
+    writeFileSync(
+      join(root, `dist/storegate-${JSON.parse(read('package.json')).version}.tgz`),
+      'content',
+    );
   },
   ...changes,
 });
@@ -105,14 +110,21 @@ test('commits and tags the new version in every file that names it', async () =>
   const removed = lines.filter((line) => /^-(?!-)/.test(line)).map((line) => line.slice(1));
   const added = lines.filter((line) => /^\+(?!\+)/.test(line)).map((line) => line.slice(1));
   expect(added).toContain('## [0.2.0] - 2026-02-03');
-  expect(added).toEqual(removed.map((line) => line.replace('0.1.0', '0.2.0').replace('Unreleased', '2026-02-03')));
+  expect(added).toEqual(
+    removed.map((line) => line.replace('0.1.0', '0.2.0').replace('Unreleased', '2026-02-03')),
+  );
   const files = git('show', '--format=', '--name-only').split('\n');
   const manifests = git('ls-files', 'package.json', 'packages/*/package.json').split('\n');
   const others = ['CHANGELOG.md', 'Dockerfile', 'package-lock.json'];
   expect(files).toEqual(expect.arrayContaining([...manifests, ...others]));
   const { packages, version } = JSON.parse(read('package-lock.json'));
-  const own = ['', ...manifests.flatMap((file) => (file.includes('/') ? [file.replace('/package.json', '')] : []))];
-  expect([version, ...own.map((name) => packages[name].version)]).toEqual(new Array(own.length + 1).fill('0.2.0'));
+  const own = [
+    '',
+    ...manifests.flatMap((file) => (file.includes('/') ? [file.replace('/package.json', '')] : [])),
+  ];
+  expect([version, ...own.map((name) => packages[name].version)]).toEqual(
+    new Array(own.length + 1).fill('0.2.0'),
+  );
 });
 
 test('releases the version that the files have already', async () => {
@@ -125,10 +137,12 @@ test('releases the version that the files have already', async () => {
 test('packs the new version, and writes notes with the digest of the package', async () => {
   root = project;
   initialize();
-  const pack = async () => void execFileSync(process.execPath, ['scripts/pack.ts'], { cwd: root, stdio: 'pipe' });
+  const pack = async () =>
+    void execFileSync(process.execPath, ['scripts/pack.ts'], { cwd: root, stdio: 'pipe' });
   await release('0.2.0', options({ pack }));
   const tarball = join(root, 'dist/storegate-0.2.0.tgz');
-  const inside = (file: string) => execFileSync('tar', ['-xOf', tarball, `package/${file}`], { encoding: 'utf8' });
+  const inside = (file: string) =>
+    execFileSync('tar', ['-xOf', tarball, `package/${file}`], { encoding: 'utf8' });
   expect(JSON.parse(inside('package.json')).version).toBe('0.2.0');
   expect(inside('CHANGELOG.md')).toContain('## [0.2.0] - 2026-02-03');
   const content = readFileSync(tarball);
@@ -158,9 +172,24 @@ describe('refuses, before it changes anything,', () => {
   const noText = () => commitChangelog(/### Added[^#]*/, '');
 
   test.each([
-    ['a changed file', () => writeFileSync(join(root, 'Dockerfile'), ''), '0.2.0', /^The tree has changes/],
-    ['an untracked file', () => writeFileSync(join(root, 'new'), ''), '0.2.0', /^The tree has changes/],
-    ['another branch', () => git('switch', '--quiet', '--create', 'other'), '0.2.0', /^The branch is other/],
+    [
+      'a changed file',
+      () => writeFileSync(join(root, 'Dockerfile'), ''),
+      '0.2.0',
+      /^The tree has changes/,
+    ],
+    [
+      'an untracked file',
+      () => writeFileSync(join(root, 'new'), ''),
+      '0.2.0',
+      /^The tree has changes/,
+    ],
+    [
+      'another branch',
+      () => git('switch', '--quiet', '--create', 'other'),
+      '0.2.0',
+      /^The branch is other/,
+    ],
     ['no branch', () => git('switch', '--quiet', '--detach'), '0.2.0', /^The branch is HEAD/],
     ['an existing tag', () => git('tag', 'v0.2.0'), '0.2.0', /^v0\.2\.0 exists/],
     ['a lower version', () => {}, '0.0.9', /^0\.0\.9 is lower than/],
@@ -171,13 +200,16 @@ describe('refuses, before it changes anything,', () => {
   ])('%s', async (_what, prepare, wanted, message) => {
     prepare();
     const before = state();
-    await expect(release(wanted, options({ verify: mustNotRun, pack: mustNotRun }))).rejects.toThrow(message);
+    await expect(
+      release(wanted, options({ verify: mustNotRun, pack: mustNotRun })),
+    ).rejects.toThrow(message);
     expect(state()).toEqual(before);
   });
 });
 
 describe('leaves everything as it was if', () => {
-  const hook = () => writeFileSync(join(root, '.git/hooks/pre-commit'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const hook = () =>
+    writeFileSync(join(root, '.git/hooks/pre-commit'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
 
   test.each([
     ['the tests fail', () => {}, { verify: fail }, /^it failed/],

@@ -17,7 +17,9 @@ bans: { strikes: 3, workers: 1, window: 1m, grace: 0s, durations: [1h], decay: 1
 
 const earlier = isDeep ? earlierVersion() : null;
 if (isDeep && earlier === null && process.env.CI === 'true')
-  throw new Error('CI needs the git history for this suite: fetch at least the commit before this one.');
+  throw new Error(
+    'CI needs the git history for this suite: fetch at least the commit before this one.',
+  );
 
 const temporary = temporaryFolders({ keep: true });
 const mains: Record<string, string> = {};
@@ -40,7 +42,12 @@ describeIfPossible.each([
     redis = await startRedis();
     const plans = join(temporary(), 'plans.yaml');
     writeFileSync(plans, PLANS);
-    const options = { redisUrl: redis.url, storeUrl: store.url, workers: 1, env: { STOREGATE_PLANS: plans } };
+    const options = {
+      redisUrl: redis.url,
+      storeUrl: store.url,
+      workers: 1,
+      env: { STOREGATE_PLANS: plans },
+    };
     before = await GatewayWithWorkers.start({ ...options, main: mains[one]! });
     after = await GatewayWithWorkers.start({ ...options, main: mains[other]! });
   });
@@ -57,7 +64,9 @@ describeIfPossible.each([
     const admitted = responses.filter(({ status }) => status === 200);
     const remaining = admitted.map(({ headers }) => Number(headers['x-ratelimit-remaining']));
     expect(remaining.sort((a, b) => a - b)).toEqual([...new Array(40).keys()]);
-    expect(new Set(responses.map(({ status }) => status)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
+    expect(
+      new Set(responses.map(({ status }) => status)).isSubsetOf(new Set([200, 429, 403])),
+    ).toBe(true);
     for (const gateway of [before, after]) expect(await usedBy(gateway, id)).toBe(40);
   });
 
@@ -96,7 +105,11 @@ describeIfPossible.each([
   });
 
   test('the state is readable after the other has ended', async () => {
-    const limited = await createKey(before, { plan: 'enterprise', limits: '9/day', label: 'limited' });
+    const limited = await createKey(before, {
+      plan: 'enterprise',
+      limits: '9/day',
+      label: 'limited',
+    });
     for (let i = 0; i < 5; i++) await use(before, limited.key);
     await call(before, 'PUT', `/bans/${limited.id}`, { duration: '1h', reason: 'a test' });
     const record = await call(before, 'GET', `/keys/${limited.id}`);
@@ -108,16 +121,27 @@ describeIfPossible.each([
     const { bans } = await call(after, 'GET', '/bans');
     expect(bans.map(({ key }: { key: string }) => key)).toContain(limited.id);
     const { entries } = await call(after, 'GET', `/audit?target=${limited.id}`);
-    expect(entries.map(({ action }: { action: string }) => action)).toEqual(['bans.add', 'keys.create']);
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      'bans.add',
+      'keys.create',
+    ]);
     expect((await use(after, limited.key)).status).toBe(403);
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests read whatever the gateway returned.
-async function call(gateway: GatewayWithWorkers, method: string, path: string, body?: unknown): Promise<any> {
+async function call(
+  gateway: GatewayWithWorkers,
+  method: string,
+  path: string,
+  body?: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read whatever the gateway returned.
+): Promise<any> {
   const response = await fetch(`${gateway.adminUrl}${path}`, {
     method,
-    headers: { Connection: 'close', ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    headers: {
+      Connection: 'close',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -128,9 +152,11 @@ async function call(gateway: GatewayWithWorkers, method: string, path: string, b
 const createKey = (
   gateway: GatewayWithWorkers,
   fields: object = { plan: 'free' },
-): Promise<{ id: string; key: string }> => call(gateway, 'POST', '/keys', { account: 'acme', ...fields });
+): Promise<{ id: string; key: string }> =>
+  call(gateway, 'POST', '/keys', { account: 'acme', ...fields });
 
-const use = ({ url }: GatewayWithWorkers, key: string) => get(`${url}/categories`, { 'X-API-Key': key });
+const use = ({ url }: GatewayWithWorkers, key: string) =>
+  get(`${url}/categories`, { 'X-API-Key': key });
 
 const limitOf = async (gateway: GatewayWithWorkers, key: string) =>
   (await use(gateway, key)).headers['x-ratelimit-limit'];

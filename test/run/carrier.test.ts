@@ -19,7 +19,11 @@ test('every listener of a process receives the events of a request', async () =>
     minute: () => {},
     others: [(event: Event) => void others.push(event)],
   };
-  const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(parts, CARRYING, () => []);
+  const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(
+    parts,
+    CARRYING,
+    () => [],
+  );
   const windows = [window(5, MINUTE)];
   const admission = admit(newCounters(windows), limits(windows), 1, Date.now());
   const trace = { subject: 'key:key_1', admission, usage: admission, cost: 1, scopes: [] };
@@ -30,7 +34,9 @@ test('every listener of a process receives the events of a request', async () =>
   expect(logged[0]).toBe(request);
   expect(others[0]).toBe(request);
   expect(health.ofState.stateTime).toBe(1);
-  expect(await metrics.text()).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 1');
+  expect(await metrics.text()).toContain(
+    'storegate_requests_total{operation="listPets",method="GET",status="200"} 1',
+  );
   expect(await metrics.text()).toContain('storegate_log_lines_dropped_total 3');
   expect(recent.explain('r1')).not.toBeNull();
   expect(top.counts('minute', 'requests').summary.total).toBe(1);

@@ -14,13 +14,20 @@ test('a window counts since the plan has it, whatever its limit, and starts over
   const start = clock.now;
   const since = new CountedSince(plans({ windows: [window(5, MINUTE)] }), clock.read);
   const known = () =>
-    [window(1, MINUTE), window(1, DAY), window(1, MINUTE, 'sliding')].map((one) => since.of('free', one));
+    [window(1, MINUTE), window(1, DAY), window(1, MINUTE, 'sliding')].map((one) =>
+      since.of('free', one),
+    );
   expect(known()).toEqual([0, start, start]);
   clock.pass(MINUTE);
   since.use(plans({ windows: [window(9, MINUTE), window(1, DAY)] }));
   expect(known()).toEqual([0, start + MINUTE, clock.now]);
   clock.pass(MINUTE);
-  since.use(plans({ windows: [window(9, MINUTE, 'sliding'), window(1, DAY)] }, { name: 'pro', windows: null }));
+  since.use(
+    plans(
+      { windows: [window(9, MINUTE, 'sliding'), window(1, DAY)] },
+      { name: 'pro', windows: null },
+    ),
+  );
   expect(known()).toEqual([clock.now, start + MINUTE, start + 2 * MINUTE]);
   clock.pass(MINUTE);
   since.use(plans({ count: 'account', windows: [window(9, MINUTE)] }));

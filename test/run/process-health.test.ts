@@ -12,6 +12,12 @@ test('a process is not ready before it has loaded the data about keys that reque
 });
 
 test('a process that starts in an outage is ready if the settings say so', () => {
-  expect(readiness({ knowsKeys: false, aloneSince: 1 })).toEqual({ readiness: 'ready', down: ['state'] });
-  expect(readiness({ aloneSince: 1, isReady: false })).toEqual({ readiness: 'state_away', down: ['state'] });
+  expect(readiness({ knowsKeys: false, aloneSince: 1 })).toEqual({
+    readiness: 'ready',
+    down: ['state'],
+  });
+  expect(readiness({ aloneSince: 1, isReady: false })).toEqual({
+    readiness: 'state_away',
+    down: ['state'],
+  });
 });

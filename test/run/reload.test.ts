@@ -82,7 +82,10 @@ test('files that are restored after a refusal are reported as a successful reloa
     load: () =>
       text === ''
         ? config
-        : loadConfig({ env: { STOREGATE_PLANS: 'plans.yaml' }, cwd: folderWith({ 'plans.yaml': text }) }),
+        : loadConfig({
+            env: { STOREGATE_PLANS: 'plans.yaml' },
+            cwd: folderWith({ 'plans.yaml': text }),
+          }),
     contracts: { load: async () => initial },
     keys: { list: async () => [] } as never,
     prepare: async () => {},

@@ -30,7 +30,9 @@ describe('the environment of systemd', () => {
   test('of another process is ignored', () => {
     expect(open({ LISTEN_FDS: 'x', LISTEN_PID: '1' }).sockets).toEqual({});
     expect(open({ LISTEN_FDS: '1', LISTEN_FDNAMES: 'public' }).sockets).toEqual({});
-    expect(() => open({ NOTIFY_SOCKET: '/n', WATCHDOG_USEC: 'x', WATCHDOG_PID: '1' })).not.toThrow();
+    expect(() =>
+      open({ NOTIFY_SOCKET: '/n', WATCHDOG_USEC: 'x', WATCHDOG_PID: '1' }),
+    ).not.toThrow();
   });
 
   test('is removed, because child processes inherit it', () => {

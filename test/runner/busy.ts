@@ -4,8 +4,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs the tests, with any arguments of Jest, under load: one computing process per processor, and one that allocates
- * memory and writes to the disk (`npm run test:busy`). `--times N` runs them N times and counts the failures.
+ * Runs the tests, with any arguments of Jest, under load: one computing process per processor, and
+ * one that allocates memory and writes to the disk (`npm run test:busy`). `--times N` runs them N
+ * times and counts the failures.
  */
 const MEGABYTE = 1024 * 1024;
 
@@ -31,7 +32,9 @@ const LOADS = {
 } as const;
 
 function startLoad(kind: keyof typeof LOADS): ChildProcess {
-  return spawn(process.execPath, [import.meta.filename, `--load=${kind}`], { stdio: ['ignore', 'inherit', 'inherit'] });
+  return spawn(process.execPath, [import.meta.filename, `--load=${kind}`], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
 }
 
 function runTests(times: number, args: readonly string[]): number {
@@ -49,7 +52,10 @@ const [first = '', second = '1', ...rest] = process.argv.slice(2);
 if (first.startsWith('--load=')) {
   LOADS[first.slice('--load='.length) as keyof typeof LOADS]();
 } else {
-  const kinds = [...Array.from({ length: availableParallelism() }, () => 'compute' as const), 'allocate' as const];
+  const kinds = [
+    ...Array.from({ length: availableParallelism() }, () => 'compute' as const),
+    'allocate' as const,
+  ];
   const loads = kinds.map(startLoad);
   try {
     const [times, args] = first === '--times' ? [Number(second), rest] : [1, process.argv.slice(2)];

@@ -12,7 +12,10 @@ function runsOf(all: number): number {
   return isDeep ? all : Math.max(Math.ceil(all / 10), Math.min(all, LEAST));
 }
 
-function assert<T>(property: fc.IRawProperty<T>, { numRuns = USUAL, ...parameters }: fc.Parameters<T> = {}) {
+function assert<T>(
+  property: fc.IRawProperty<T>,
+  { numRuns = USUAL, ...parameters }: fc.Parameters<T> = {},
+) {
   const given = { ...parameters, numRuns: runsOf(numRuns), ...(seed && { seed: Number(seed) }) };
   try {
     return fc.assert(property, given);
@@ -23,5 +26,8 @@ function assert<T>(property: fc.IRawProperty<T>, { numRuns = USUAL, ...parameter
   }
 }
 
-/** Tests import this as `fast-check`: `assert` sets the number of runs and takes the seed from STOREGATE_TEST_SEED. */
+/**
+ * Tests import this as `fast-check`: `assert` sets the number of runs and takes the seed from
+ * STOREGATE_TEST_SEED.
+ */
 export default { ...fc, assert };

@@ -12,7 +12,8 @@ const timers = new ModernFakeTimers({ config: noTimers as never, global: globalT
 export const jest = {
   spyOn: mocker.spyOn.bind(mocker),
   restoreAllMocks: () => mocker.restoreAllMocks(),
-  useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) => timers.useFakeTimers(config),
+  useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) =>
+    timers.useFakeTimers(config),
   useRealTimers: () => timers.useRealTimers(),
   getTimerCount: () => timers.getTimerCount(),
   /** Leaves timers and the monotonic clock as they are. */

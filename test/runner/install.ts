@@ -10,14 +10,15 @@ const LOCKED = /Could not get lock|Unable to (?:acquire|lock)/;
 const TEN_MINUTES = 600;
 
 /**
- * Installs the missing programs of tests, if allowed: as root on Debian or Ubuntu. Returns a line about the installed
- * packages, or null.
+ * Installs the missing programs of tests, if allowed: as root on Debian or Ubuntu. Returns a line
+ * about the installed packages, or null.
  *
  * @throws with the output of apt-get if it fails.
  */
 export async function installMissing(): Promise<string | null> {
   const missing = missingPrograms();
-  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return null;
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
+    return null;
   const packages = packagesOf(missing);
   const began = Date.now();
   process.stderr.write(`Installing what the tests start: apt-get install ${packages.join(' ')}\n`);
@@ -33,7 +34,8 @@ export async function installMissing(): Promise<string | null> {
   return `Installed ${packages.join(', ')} in ${Math.round((Date.now() - began) / 1000)} s.`;
 }
 
-const hasLists = () => existsSync(LISTS) && readdirSync(LISTS).some((name) => name.includes('_Packages'));
+const hasLists = () =>
+  existsSync(LISTS) && readdirSync(LISTS).some((name) => name.includes('_Packages'));
 
 interface Ended {
   readonly status: number | null;
@@ -49,7 +51,8 @@ async function aptGet(...args: readonly string[]): Promise<Ended> {
       { encoding: 'utf8', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' } },
     );
     if (error) throw error;
-    if (status === 0 || !LOCKED.test(stderr) || Date.now() > deadline) return { status, output: stdout + stderr };
+    if (status === 0 || !LOCKED.test(stderr) || Date.now() > deadline)
+      return { status, output: stdout + stderr };
     await sleep(2_000);
   }
 }

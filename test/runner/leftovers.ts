@@ -17,7 +17,10 @@ function running(): Map<string, number> {
 let before = running();
 
 function leftovers(): string[] {
-  const more = [...running()].map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }));
+  const more = [...running()].map(([kind, count]) => ({
+    kind,
+    count: count - (before.get(kind) ?? 0),
+  }));
   return more.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`);
 }
 
@@ -26,7 +29,8 @@ export function noteRunning(): void {
 }
 
 /**
- * Waits up to `patience` ms until nothing runs that did not run before the suite. Returns an error if something does.
+ * Waits up to `patience` ms until nothing runs that did not run before the suite. Returns an error
+ * if something does.
  */
 export async function leftoverErrors(patience: number): Promise<Error[]> {
   const deadline = now() + patience;
@@ -37,5 +41,7 @@ export async function leftoverErrors(patience: number): Promise<Error[]> {
     pause = Math.min(2 * pause, 100);
     left = leftovers();
   } while (left.length > 0 && now() < deadline);
-  return left.length === 0 ? [] : [new Error(`The suite left something running: ${left.join(', ')}`)];
+  return left.length === 0
+    ? []
+    : [new Error(`The suite left something running: ${left.join(', ')}`)];
 }

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Sequencer from '@jest/test-sequencer';
 
-/** The suites that take longest, longest first. Most of their time they wait: for servers, deadlines and pages. */
+/**
+ * The suites that take longest, longest first. Most of their time they wait: for servers, deadlines
+ * and pages.
+ */
 const LONG = [
   'console/browser',
   'journeys/stores',
@@ -29,19 +32,29 @@ const LONG = [
   'journeys/tracing',
 ].map((name) => resolve(import.meta.dirname, `../${name}.test.ts`));
 
-/** The part of the short suites after which the last long suite starts, so that none of them runs alone at the end. */
+/**
+ * The part of the short suites after which the last long suite starts, so that none of them runs
+ * alone at the end.
+ */
 const SPREAD = 0.75;
 
-/** Starts the long suites first to last among the others, so that some suites compute while others wait. */
+/**
+ * Starts the long suites first to last among the others, so that some suites compute while others
+ * wait.
+ */
 export default class LongAmongShort extends Sequencer {
   async sort(tests) {
     const gone = LONG.filter((path) => !existsSync(path));
-    if (gone.length > 0) throw new Error(`test/runner/order.js names suites that are gone: ${gone.join(', ')}`);
+    if (gone.length > 0)
+      throw new Error(`test/runner/order.js names suites that are gone: ${gone.join(', ')}`);
     const sorted = await super.sort(tests);
     const long = LONG.flatMap((path) => sorted.filter((test) => test.path === path));
     const short = sorted.filter(({ path }) => !LONG.includes(path));
     const each = (SPREAD * short.length) / long.length;
-    const mixed = long.flatMap((test, i) => [test, ...short.slice(Math.round(i * each), Math.round((i + 1) * each))]);
+    const mixed = long.flatMap((test, i) => [
+      test,
+      ...short.slice(Math.round(i * each), Math.round((i + 1) * each)),
+    ]);
     return [...mixed, ...short.slice(Math.round(long.length * each) || 0)];
   }
 }

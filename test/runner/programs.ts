@@ -55,7 +55,8 @@ export function packagesOf(programs: readonly Program[]): string[] {
 const missingOfSuite = new Set<Program>();
 
 /**
- * @throws if it is not installed. The runner then skips the suite, and the run ends with a line about it.
+ * @throws if it is not installed. The runner then skips the suite, and the run ends with a line
+ * about it.
  */
 export function program(name: Program): string {
   const path = find(name);

@@ -23,13 +23,22 @@ beforeAll(() => {
   };
   const jest = resolve(root, 'node_modules/jest/bin/jest.js');
   const args = [jest, '--json', '--forceExit', '--config', JSON.stringify(config)];
-  const env = { ...process.env, FORCE_COLOR: '0', STOREGATE_TEST_DEPTH: '', STOREGATE_TEST_SEED: '20260101' };
-  report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' }).stdout);
+  const env = {
+    ...process.env,
+    FORCE_COLOR: '0',
+    STOREGATE_TEST_DEPTH: '',
+    STOREGATE_TEST_SEED: '20260101',
+  };
+  report = JSON.parse(
+    spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' }).stdout,
+  );
 });
 
 describe('a suite with failures', () => {
   test('has the status of each of its tests', () => {
-    const statuses = report.testResults[0]!.assertionResults.map(({ fullName, status }) => `${status}: ${fullName}`);
+    const statuses = report.testResults[0]!.assertionResults.map(
+      ({ fullName, status }) => `${status}: ${fullName}`,
+    );
     expect(statuses).toEqual([
       'passed: passes',
       'failed: fails an expectation',
@@ -53,7 +62,8 @@ describe('a suite with failures', () => {
   test('fails the run, with each error and its line', () => {
     expect(report.success).toBe(false);
     const { message } = report.testResults[0]!;
-    for (const error of ['late', 'uncaught', 'unhandled', 'hook', 'end']) expect(message).toContain(error);
+    for (const error of ['late', 'uncaught', 'unhandled', 'hook', 'end'])
+      expect(message).toContain(error);
     expect(message).toContain('Exceeded timeout of 20 ms');
     expect(message).toContain('The suite left something running: 1 TCPServerWrap');
     expect(message).toContain('fixtures/failures.ts:8:');

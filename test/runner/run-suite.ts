@@ -13,25 +13,34 @@ import { noteSkipped } from './programs.ts';
 const GLOBALS = new URL('./globals.ts', import.meta.url).href;
 const FAST_CHECK = new URL('./fast-check.ts', import.meta.url).href;
 
-/** Node loads tests and the code under test; Jest and fast-check modules are shared by all suites of a worker. */
+/**
+ * Node loads tests and the code under test; Jest and fast-check modules are shared by all suites of
+ * a worker.
+ */
 registerHooks({
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') return { url: GLOBALS, shortCircuit: true };
-    if (specifier === 'fast-check' && context.parentURL !== FAST_CHECK) return { url: FAST_CHECK, shortCircuit: true };
+    if (specifier === 'fast-check' && context.parentURL !== FAST_CHECK)
+      return { url: FAST_CHECK, shortCircuit: true };
     return next(specifier, context);
   },
 });
 
 addEventHandler(async (event) => {
   if (event.name === 'test_start') jestExpect.setState({ currentTestName: nameOf(event.test) });
-  if (event.name === 'test_done') event.test.errors.push(...unseenErrors(), ...(await unhandledRejections()));
+  if (event.name === 'test_done')
+    event.test.errors.push(...unseenErrors(), ...(await unhandledRejections()));
   if (event.name === 'run_finish') {
     const { unhandledErrors, testTimeout } = getState();
-    unhandledErrors.push(...(await unhandledRejections()), ...(await leftoverErrors(testTimeout / 10)));
+    unhandledErrors.push(
+      ...(await unhandledRejections()),
+      ...(await leftoverErrors(testTimeout / 10)),
+    );
   }
 });
 
-// Jest has released this worker: freeing its memory can take longer than Jest waits until it reports a leak.
+// Jest has released this worker: freeing its memory can take longer than Jest waits until it
+// reports a leak.
 if (process.send) process.once('beforeExit', () => process.exit());
 
 export default async function runSuite(
@@ -46,7 +55,8 @@ export default async function runSuite(
   noteRunning();
   const state = getState();
   state.testTimeout = globalConfig.testTimeout ?? config.testTimeout ?? state.testTimeout;
-  if (globalConfig.testNamePattern) state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');
+  if (globalConfig.testNamePattern)
+    state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');
   jestExpect.setState({ testPath, expand: globalConfig.expand });
   process.on('uncaughtException', fails);
   process.on('unhandledRejection', isUnhandled);
@@ -74,7 +84,9 @@ function fails(error: unknown): void {
 const { setImmediate } = globalThis;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Unhandled rejections. A test that awaits the promise before it ends has handled the rejection. */
+/**
+ * Unhandled rejections. A test that awaits the promise before it ends has handled the rejection.
+ */
 const unhandled = new Map<Promise<unknown>, Circus.Exception>();
 const isUnhandled = (error: unknown, promise: Promise<unknown>) =>
   void unhandled.set(promise, error as Circus.Exception);
@@ -88,11 +100,17 @@ async function unhandledRejections(): Promise<Circus.Exception[]> {
   return errors;
 }
 
-/** Failures that `expect` recorded without throwing: soft failures, and announced assertions that did not run. */
+/**
+ * Failures that `expect` recorded without throwing: soft failures, and announced assertions that
+ * did not run.
+ */
 function unseenErrors(): Circus.TestError[] {
   const { suppressedErrors } = jestExpect.getState();
   jestExpect.setState({ suppressedErrors: [] });
-  return [...suppressedErrors, ...jestExpect.extractExpectedAssertionsErrors().map(({ error }) => error)];
+  return [
+    ...suppressedErrors,
+    ...jestExpect.extractExpectedAssertionsErrors().map(({ error }) => error),
+  ];
 }
 
 function nameOf(test: Circus.TestEntry): string {
@@ -108,9 +126,12 @@ function resultOf(
   testPath: string,
 ): TestResult {
   const results = testResults.map(assertionResult);
-  const count = (status: AssertionResult['status']) => results.filter((one) => one.status === status).length;
+  const count = (status: AssertionResult['status']) =>
+    results.filter((one) => one.status === status).length;
   const failed = formatResultsErrors(results, config, globalConfig, testPath) ?? '';
-  const unhandled = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
+  const unhandled = unhandledErrorsDetailed.map((error) =>
+    formatExecError(error, config, globalConfig),
+  );
   return {
     ...createEmptyTestResult(),
     failureMessage: [failed, ...unhandled].join('\n').trim() || null,
@@ -118,7 +139,9 @@ function resultOf(
     numPassingTests: count('passed'),
     numPendingTests: count('pending'),
     numTodoTests: count('todo'),
-    ...(unhandledErrors.length > 0 && { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
+    ...(unhandledErrors.length > 0 && {
+      testExecError: { message: '', stack: unhandledErrors.join('\n') },
+    }),
     testFilePath: testPath,
     testResults: results,
   };
@@ -127,10 +150,21 @@ function resultOf(
 /** The only failure of a suite whose program is not installed is the missing program. */
 function skipped(result: TestResult): TestResult {
   const testResults = result.testResults.map(
-    (one): AssertionResult => ({ ...one, status: 'pending', failureMessages: [], failureDetails: [] }),
+    (one): AssertionResult => ({
+      ...one,
+      status: 'pending',
+      failureMessages: [],
+      failureDetails: [],
+    }),
   );
   const { testFilePath } = result;
-  return { ...createEmptyTestResult(), testFilePath, testResults, numPendingTests: testResults.length, skipped: true };
+  return {
+    ...createEmptyTestResult(),
+    testFilePath,
+    testResults,
+    numPendingTests: testResults.length,
+    skipped: true,
+  };
 }
 
 function assertionResult(result: Circus.TestResult): AssertionResult {

@@ -7,8 +7,8 @@ import { installCommand, missingPrograms } from './programs.ts';
 import { INSTALLED } from './teardown.ts';
 
 /**
- * Installs what suites need, and gives the run one folder for all temporary files, which is removed at the end, with
- * the files of killed processes.
+ * Installs what suites need, and gives the run one folder for all temporary files, which is removed
+ * at the end, with the files of killed processes.
  */
 export default async function setUp(): Promise<void> {
   process.env[INSTALLED] = (await installMissing()) ?? '';

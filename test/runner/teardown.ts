@@ -7,8 +7,12 @@ export default function tearDown(): void {
   const lines = [process.env[INSTALLED]];
   const skipped = [...skippedSuites()];
   if (skipped.length > 0) {
-    const counts = skipped.map(([name, suites]) => `${name} (${suites} ${suites === 1 ? 'suite' : 'suites'})`);
-    lines.push(`Skipped for want of ${counts.join(', ')}. Install: ${installCommand(skipped.map(([name]) => name))}`);
+    const counts = skipped.map(
+      ([name, suites]) => `${name} (${suites} ${suites === 1 ? 'suite' : 'suites'})`,
+    );
+    lines.push(
+      `Skipped for want of ${counts.join(', ')}. Install: ${installCommand(skipped.map(([name]) => name))}`,
+    );
   }
   for (const line of lines) if (line) process.stderr.write(`${line}\n`);
 }

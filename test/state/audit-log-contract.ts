@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type AuditLog, type AuditNote, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
+import {
+  type AuditLog,
+  type AuditNote,
+  IdempotencyConflict,
+} from '../../src/keys/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { draft, entries, note, type OpenRecords, outcomes } from '../support/records.ts';
@@ -31,18 +35,30 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
         before: null,
         after: { label: 'ä “x”', list: [1, null] },
       }),
-      draft({ at: 2, actor: 'ben', before: { deep: { er: true } }, after: null, requestId: 'r2', reason: 'ä “why”' }),
+      draft({
+        at: 2,
+        actor: 'ben',
+        before: { deep: { er: true } },
+        after: null,
+        requestId: 'r2',
+        reason: 'ä “why”',
+      }),
       draft({ at: 1, before: 'text', after: 4 }),
     ];
     for (const entry of drafts) await log.append({ entry, idempotent: null });
     const expected = drafts.map((entry, i) => ({ ...entry, number: i + 1 })).reverse();
-    for (const { auditLog } of [one, other]) expect(await auditLog.list({ limit: 10 })).toEqual(expected);
+    for (const { auditLog } of [one, other])
+      expect(await auditLog.list({ limit: 10 })).toEqual(expected);
   });
 
   describe('lists', () => {
     beforeEach(async () => {
       for (let i = 1; i <= 12; i++) {
-        const [actor, action, target] = [i % 2 ? 'anna' : 'ben', i % 3 ? 'keys.update' : 'bans.add', `key_${i % 4}`];
+        const [actor, action, target] = [
+          i % 2 ? 'anna' : 'ben',
+          i % 3 ? 'keys.update' : 'bans.add',
+          `key_${i % 4}`,
+        ];
         await log.append(note({ actor, action, target }));
       }
     });
@@ -54,7 +70,11 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
       ['by all of them', { actor: 'anna', action: 'bans.add', target: 'key_1' }, [9]],
       ['nothing of another actor', { actor: 'carl' }, []],
       ['no part of a name for the whole', { target: 'key' }, []],
-      ['all where nothing is asked for', { actor: undefined }, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+      [
+        'all where nothing is asked for',
+        { actor: undefined },
+        [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+      ],
     ] as const)('%s', async (_what, query, expected) => {
       expect(await numbers(query)).toEqual(expected);
     });
@@ -79,7 +99,9 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
 
   test('numbers without a gap or a double, however many write at once', async () => {
     await Promise.all(
-      Array.from({ length: 60 }, async (_, i) => (i % 2 ? one : other).auditLog.append(note({ target: `${i}` }))),
+      Array.from({ length: 60 }, async (_, i) =>
+        (i % 2 ? one : other).auditLog.append(note({ target: `${i}` })),
+      ),
     );
     const all = await entries(one);
     expect(all.map(({ number }) => number)).toEqual(all.map((_, i) => i + 1));
@@ -105,7 +127,8 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
       ({ one, other } = await open({ maxEntries: 20, bans: { ...KEPT.bans, maxEntries: 20 } }));
       two = other;
       log = one.auditLog;
-      for (let i = 1; i <= 50; i++) await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));
+      for (let i = 1; i <= 50; i++)
+        await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));
     });
 
     test('has the newest, with the numbers that they had', async () => {
@@ -128,7 +151,9 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
 
     test('numbers on without a gap or a double, however many write at once', async () => {
       await Promise.all(
-        Array.from({ length: 60 }, async (_, i) => (i % 2 ? one : two).auditLog.append(note({ target: `${51 + i}` }))),
+        Array.from({ length: 60 }, async (_, i) =>
+          (i % 2 ? one : two).auditLog.append(note({ target: `${51 + i}` })),
+        ),
       );
       expect(await numbers({ above: 0 })).toEqual(Array.from({ length: 20 }, (_, i) => 91 + i));
     });
@@ -151,10 +176,17 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
     test('stays the first one: a second is refused, and leaves no entry', async () => {
       const first = note({ target: 'first' }, 'call');
       await log.append(first);
-      const second = { entry: draft(), idempotent: { name: 'call', question: 'other', sealed: 'other' } };
-      await expect((async () => other.auditLog.append(second))()).rejects.toBeInstanceOf(IdempotencyConflict);
+      const second = {
+        entry: draft(),
+        idempotent: { name: 'call', question: 'other', sealed: 'other' },
+      };
+      await expect((async () => other.auditLog.append(second))()).rejects.toBeInstanceOf(
+        IdempotencyConflict,
+      );
       expect(await log.answered('call', 1_000)).toEqual(first.idempotent);
-      expect((await entries(one)).map(({ number, target }) => [number, target])).toEqual([[1, 'first']]);
+      expect((await entries(one)).map(({ number, target }) => [number, target])).toEqual([
+        [1, 'first'],
+      ]);
       await log.append(note({ target: 'next' }));
       expect((await entries(one)).map(({ number }) => number)).toEqual([1, 2]);
     });
@@ -168,7 +200,8 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
         ),
       );
       expect(errors.filter((error) => error === null)).toHaveLength(1);
-      for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
+      for (const error of errors)
+        if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
       expect(await entries(other)).toHaveLength(1);
     });
 

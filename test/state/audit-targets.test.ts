@@ -42,11 +42,26 @@ beforeAll(async () => {
   );
   for (const auditLog of [opened.embedded, opened.Redis]) {
     for (const target of TARGETS) {
-      const entry = { at: 1, actor: 'anna', action: 'test', target, before: null, after: null, requestId: 'r' };
+      const entry = {
+        at: 1,
+        actor: 'anna',
+        action: 'test',
+        target,
+        before: null,
+        after: null,
+        requestId: 'r',
+      };
       await auditLog.append({ entry, idempotent: null });
     }
     for (const after of [{ count: 2, ids: ['key_2', 'key_22'] }, { ids: 'key_2' }, null]) {
-      const entry = { at: 1, actor: 'anna', action: 'keys.import', target: MANY_KEYS, before: null, after };
+      const entry = {
+        at: 1,
+        actor: 'anna',
+        action: 'keys.import',
+        target: MANY_KEYS,
+        before: null,
+        after,
+      };
       await auditLog.append({ entry: { ...entry, requestId: 'r' }, idempotent: null });
     }
   }

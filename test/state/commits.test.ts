@@ -22,7 +22,9 @@ const token = { name: 'ci', hash: 'hash', role: 'read', createdAt: 1 } as const;
 const first = keyRecord();
 
 describe('a change in the state file', () => {
-  test.each<[string, (records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>) => MaybePromise<unknown>]>([
+  test.each<
+    [string, (records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>) => MaybePromise<unknown>]
+  >([
     ['a key', ({ keys }) => keys.add(keyRecord(), note())],
     ['a changed key', ({ keys }) => keys.replace(changed(first, { label: 'changed' }), note())],
     ['a token', ({ tokens }) => tokens.add(token, note())],
@@ -56,16 +58,26 @@ describe('a change in the state file', () => {
 
 test('a full disk refuses changes, says so, and leaves everything as it was', async () => {
   const { keys, tokens, auditLog } = recordsInFile(db, KEPT);
-  const { pages } = db.prepare('SELECT page_count AS pages FROM pragma_page_count').get() as { pages: number };
+  const { pages } = db.prepare('SELECT page_count AS pages FROM pragma_page_count').get() as {
+    pages: number;
+  };
   db.exec(`PRAGMA max_page_count = ${pages}`);
   const large = note({ after: 'x'.repeat(100_000) });
-  for (const refused of [() => keys.add(first, large), () => tokens.add(token, large), () => auditLog.append(large)]) {
+  for (const refused of [
+    () => keys.add(first, large),
+    () => tokens.add(token, large),
+    () => auditLog.append(large),
+  ]) {
     await expect(refused()).rejects.toMatchObject({
       code: 'state_unavailable',
       cause: { message: 'nothing was changed, because the data folder cannot be written' },
     });
   }
-  expect([await keys.isEmpty(), await tokens.list(), await auditLog.list({ limit: 9 })]).toEqual([true, [], []]);
+  expect([await keys.isEmpty(), await tokens.list(), await auditLog.list({ limit: 9 })]).toEqual([
+    true,
+    [],
+    [],
+  ]);
   db.exec('PRAGMA max_page_count = 1000000');
   await keys.add(first, large);
   expect(await keys.get(first.id)).toEqual(first);

@@ -3,7 +3,17 @@ import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
-import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import {
+  DAY,
+  ESCALATION,
+  HOUR,
+  limits,
+  MINUTE,
+  SECOND,
+  scoped,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 /** Opens a fresh state on the clock of a test. */
@@ -49,7 +59,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
   describe('windows of a scope', () => {
     const LOGIN = ['login'];
     const SEARCH = ['tag:search'];
-    const given = limits([window(6, MINUTE), scoped('login', 2, MINUTE), scoped('tag:search', 3, HOUR)]);
+    const given = limits([
+      window(6, MINUTE),
+      scoped('login', 2, MINUTE),
+      scoped('tag:search', 3, HOUR),
+    ]);
     const left = ({ readings }: Admission) => readings.map(({ remaining }) => remaining);
 
     test('count the requests of their scope alone, beside the own windows', async () => {
@@ -65,7 +79,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await state.admit(subject, given, 2, LOGIN);
       const byScope = await state.admit(subject, given, 1, LOGIN);
-      expect(byScope).toMatchObject({ verdict: 'limited', violated: given.windows[1], retryAt: clock.now + MINUTE });
+      expect(byScope).toMatchObject({
+        verdict: 'limited',
+        violated: given.windows[1],
+        retryAt: clock.now + MINUTE,
+      });
       expect(left(byScope)).toEqual([4, 0, 3]);
       const byBoth = await state.admit(subject, given, 1, [...SEARCH, ...LOGIN]);
       expect([byBoth.verdict, ...left(byBoth)]).toEqual(['limited', 4, 0, 3]);
@@ -80,8 +98,14 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.admit(subject, given, 2, LOGIN);
       await state.admit(subject, given, 1, LOGIN);
       clock.pass(ESCALATION.grace);
-      expect(await state.admit(subject, given, 1)).toMatchObject({ verdict: 'admitted', strikes: 0 });
-      expect(await state.admit(subject, given, 1, LOGIN)).toMatchObject({ verdict: 'limited', strikes: 1 });
+      expect(await state.admit(subject, given, 1)).toMatchObject({
+        verdict: 'admitted',
+        strikes: 0,
+      });
+      expect(await state.admit(subject, given, 1, LOGIN)).toMatchObject({
+        verdict: 'limited',
+        strikes: 1,
+      });
     });
 
     test('strike by themselves: who was refused there has heard nothing of another limit', async () => {
@@ -90,12 +114,24 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.admit(subject, given, 3, SEARCH);
       await state.admit(subject, given, 1, LOGIN);
       clock.pass(ESCALATION.grace);
-      expect(await state.admit(subject, given, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 0 });
-      expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      expect(await state.admit(subject, given, 1, SEARCH)).toMatchObject({
+        verdict: 'limited',
+        strikes: 0,
+      });
+      expect(await state.admit(subject, given, 2)).toMatchObject({
+        verdict: 'limited',
+        strikes: 0,
+      });
       clock.pass(ESCALATION.grace);
       for (const [i, scopes] of [SEARCH, LOGIN, SEARCH, LOGIN].entries())
-        expect(await state.admit(subject, given, 1, scopes)).toMatchObject({ verdict: 'limited', strikes: i + 1 });
-      expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 5 });
+        expect(await state.admit(subject, given, 1, scopes)).toMatchObject({
+          verdict: 'limited',
+          strikes: i + 1,
+        });
+      expect(await state.admit(subject, given, 2)).toMatchObject({
+        verdict: 'limited',
+        strikes: 5,
+      });
     });
 
     test('ban from everything those who do not stop', async () => {
@@ -115,7 +151,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
     test('keep their counts when others come, go and change', async () => {
       const subject = fresh();
       await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
-      const other = limits([window(6, MINUTE), scoped('login', 5, MINUTE), scoped('login', 9, HOUR)]);
+      const other = limits([
+        window(6, MINUTE),
+        scoped('login', 5, MINUTE),
+        scoped('login', 9, HOUR),
+      ]);
       expect(left(await state.admit(subject, other, 1, LOGIN))).toEqual([3, 2, 8]);
       expect(left(await state.look(subject, given))).toEqual([3, 0, 3]);
     });
@@ -140,7 +180,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       const answers = await times(61, subject);
       expect(answers.map((a) => a.verdict)).toEqual([...new Array(60).fill('admitted'), 'limited']);
-      expect(answers.map((a) => a.readings[0]!.remaining)).toEqual([...new Array(60).keys()].reverse().concat(0));
+      expect(answers.map((a) => a.readings[0]!.remaining)).toEqual(
+        [...new Array(60).keys()].reverse().concat(0),
+      );
     });
 
     test('open with the first request and reset as a whole', async () => {
@@ -190,7 +232,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
     test('keep their count when the limit is lowered or raised', async () => {
       const subject = fresh();
       await times(10, subject, limits([window(20, MINUTE)]));
-      expect(await admit(subject, limits([window(5, MINUTE)]))).toMatchObject({ verdict: 'limited' });
+      expect(await admit(subject, limits([window(5, MINUTE)]))).toMatchObject({
+        verdict: 'limited',
+      });
       const raised = await admit(subject, limits([window(30, MINUTE), window(100, HOUR)]));
       expect(raised.verdict).toBe('admitted');
       expect(raised.readings.map((r) => r.remaining)).toEqual([19, 99]);
@@ -217,7 +261,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
             for (const step of steps) {
               clock.pass(step);
               if ((await admit(subject, sliding)).verdict === 'admitted') admitted.push(clock.now);
-              expect(admitted.filter((at) => at > clock.now - MINUTE).length).toBeLessThanOrEqual(limit);
+              expect(admitted.filter((at) => at > clock.now - MINUTE).length).toBeLessThanOrEqual(
+                limit,
+              );
             }
           },
         ),
@@ -260,7 +306,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await times(2, subject, tight);
       clock.pass(ESCALATION.grace);
       const answers = await times(11, subject, tight);
-      expect(answers.map((a) => a.verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
+      expect(answers.map((a) => a.verdict)).toEqual([
+        ...new Array(9).fill('limited'),
+        'banned',
+        'banned',
+      ]);
       expect(answers.map((a) => a.strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
       expect(answers.map((a) => a.banBegins)).toEqual([...new Array(9).fill(false), true, false]);
       expect(answers[9]!.bannedUntil).toBe(clock.now + MINUTE);
@@ -281,7 +331,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await times(2, subject, short);
       clock.pass(ESCALATION.grace);
       const ban = (await times(10, subject, short)).at(-1)!;
-      expect(ban).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + MINUTE, retryAt: clock.now + MINUTE });
+      expect(ban).toMatchObject({
+        verdict: 'banned',
+        bannedUntil: clock.now + MINUTE,
+        retryAt: clock.now + MINUTE,
+      });
       clock.now = ban.bannedUntil - 1;
       expect((await admit(subject, short)).verdict).toBe('banned');
       clock.now = ban.bannedUntil;
@@ -337,7 +391,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await strikeOut(subject, tight);
       await state.liftBan(subject);
-      expect(await state.look(subject, tight)).toMatchObject({ verdict: 'admitted', strikes: 0, bannedUntil: 0 });
+      expect(await state.look(subject, tight)).toMatchObject({
+        verdict: 'admitted',
+        strikes: 0,
+        bannedUntil: 0,
+      });
       expect((await admit(subject, tight)).verdict).toBe('admitted');
       const again = await strikeOut(subject, tight);
       expect(again.bannedUntil - again.now).toBe(MINUTE);
@@ -388,7 +446,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const slot = kind === 'sliding' ? span / 20 : 0;
       expect(refused.retryAt - clock.now).toBeLessThanOrEqual(span + slot);
       clock.pass(span / 2);
-      expect(await admit(subject, given)).toMatchObject({ verdict: 'limited', retryAt: refused.retryAt });
+      expect(await admit(subject, given)).toMatchObject({
+        verdict: 'limited',
+        retryAt: refused.retryAt,
+      });
       clock.now = refused.retryAt;
       expect((await admit(subject, given)).verdict).toBe('admitted');
     });
@@ -398,7 +459,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.ban(manual, FREE, 10 * MINUTE);
       await strikeOut(automatic, FAR);
       clock.pass(BACK);
-      expect(await admit(manual)).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + 10 * MINUTE });
+      expect(await admit(manual)).toMatchObject({
+        verdict: 'banned',
+        bannedUntil: clock.now + 10 * MINUTE,
+      });
       const until = clock.now + MINUTE;
       expect(await admit(automatic, FAR)).toMatchObject({ verdict: 'banned', bannedUntil: until });
       const bans = (await state.bans()).filter(({ subject }) => subject === automatic);
@@ -450,7 +514,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await times(2, subject, hour);
       clock.pass(BACK);
       await state.grant(subject, hour, 1, null);
-      expect((await times(2, subject, hour)).map(({ verdict }) => verdict)).toEqual(['admitted', 'limited']);
+      expect((await times(2, subject, hour)).map(({ verdict }) => verdict)).toEqual([
+        'admitted',
+        'limited',
+      ]);
     });
   });
 
@@ -500,7 +567,8 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await login();
       await times(2, subject, shared);
       clock.pass(ESCALATION.grace);
-      for (let i = 1; i < workers; i++) expect(await login()).toMatchObject({ verdict: 'limited', strikes: 0 });
+      for (let i = 1; i < workers; i++)
+        expect(await login()).toMatchObject({ verdict: 'limited', strikes: 0 });
       expect(await admit(subject, shared)).toMatchObject({ verdict: 'limited', strikes: 0 });
       expect(await login()).toMatchObject({ verdict: 'limited', strikes: 1 });
     });
@@ -513,14 +581,18 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await times(5, subject, given);
       await admit(subject, given);
       await state.grant(subject, given, 2, '60s');
-      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual([2, 3]);
+      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual(
+        [2, 3],
+      );
       expect((await times(3, subject, given)).map(({ verdict }) => verdict)).toEqual([
         'admitted',
         'admitted',
         'limited',
       ]);
       await state.grant(subject, given, 100, null);
-      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual([5, 8]);
+      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual(
+        [5, 8],
+      );
     });
 
     test('a grant gives back the newest units of a sliding window', async () => {
@@ -548,8 +620,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.ban(lifted, FREE, HOUR);
       await state.liftBan(lifted);
       const ends = clock.now + HOUR;
-      const bans = async () => (await state.bans()).filter(({ subject }) => [banned, other, lifted].includes(subject));
-      expect(await bans()).toEqual([{ subject: banned, until: ends, since: clock.now, limit: null, level: 1 }]);
+      const bans = async () =>
+        (await state.bans()).filter(({ subject }) => [banned, other, lifted].includes(subject));
+      expect(await bans()).toEqual([
+        { subject: banned, until: ends, since: clock.now, limit: null, level: 1 },
+      ]);
       clock.pass(HOUR);
       expect(await bans()).toEqual([]);
     });
@@ -566,14 +641,20 @@ export function keepsThePromisesOfState(open: OpenState): void {
       };
       const sliding = { kind: 'sliding', limit: 2, span: MINUTE };
       let ends = await begins();
-      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: sliding, level: 1 }]);
+      expect(await bans()).toEqual([
+        { subject, until: ends, since: clock.now, limit: sliding, level: 1 },
+      ]);
       clock.now = ends + MINUTE;
       ends = await begins();
       const daily = { kind: 'fixed', limit: 3, span: 100 * DAY };
-      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: daily, level: 2 }]);
+      expect(await bans()).toEqual([
+        { subject, until: ends, since: clock.now, limit: daily, level: 2 },
+      ]);
       clock.pass(SECOND);
       await state.ban(subject, given, HOUR);
-      expect(await bans()).toEqual([{ subject, until: clock.now + HOUR, since: clock.now, limit: null, level: 3 }]);
+      expect(await bans()).toEqual([
+        { subject, until: clock.now + HOUR, since: clock.now, limit: null, level: 3 },
+      ]);
     });
 
     test('the level is returned, and decays', async () => {
@@ -593,18 +674,28 @@ export function keepsThePromisesOfState(open: OpenState): void {
     expect((await state.look(subject, two)).readings[0]!.remaining).toBe(2);
     await times(3, subject, two);
     clock.pass(ESCALATION.grace);
-    for (let i = 0; i < 30; i++) expect((await state.look(subject, two)).readings[0]!.remaining).toBe(0);
+    for (let i = 0; i < 30; i++)
+      expect((await state.look(subject, two)).readings[0]!.remaining).toBe(0);
     expect(await admit(subject, two)).toMatchObject({ verdict: 'limited', strikes: 1 });
   });
 
   test('in every window never more than its limit is admitted, and a refusal is free', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.record({ minute: fc.integer({ min: 1, max: 12 }), hour: fc.integer({ min: 1, max: 30 }) }),
-        fc.array(fc.record({ step: fc.integer({ min: 0, max: 20_000 }), cost: fc.integer({ min: 0, max: 4 }) }), {
-          minLength: 1,
-          maxLength: 80,
+        fc.record({
+          minute: fc.integer({ min: 1, max: 12 }),
+          hour: fc.integer({ min: 1, max: 30 }),
         }),
+        fc.array(
+          fc.record({
+            step: fc.integer({ min: 0, max: 20_000 }),
+            cost: fc.integer({ min: 0, max: 4 }),
+          }),
+          {
+            minLength: 1,
+            maxLength: 80,
+          },
+        ),
         async ({ minute, hour }, requests) => {
           const subject = fresh();
           const given = limits([window(minute, MINUTE), window(hour, HOUR)], null);

@@ -39,7 +39,8 @@ beforeEach(() => {
   events = [];
 });
 
-const open = () => openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
+const open = () =>
+  openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
 const kept = () => storedCounters(folder, clock.now);
 const FREE = limits([window(5, MINUTE), window(100, DAY, 'sliding')]);
 
@@ -81,8 +82,12 @@ describe('packed counters', () => {
       fc.property(entries, (written) => {
         for (const [subject, counters] of written) packer.add(subject, counters);
         const read: [string, Counters][] = [];
-        new CounterUnpacker().read(packer.take(), 'f', (subject, counters) => read.push([subject, counters]));
-        expect(read).toEqual(written.map(([subject, counters]) => [subject.toWellFormed(), counters]));
+        new CounterUnpacker().read(packer.take(), 'f', (subject, counters) =>
+          read.push([subject, counters]),
+        );
+        expect(read).toEqual(
+          written.map(([subject, counters]) => [subject.toWellFormed(), counters]),
+        );
       }),
     );
   });
@@ -130,7 +135,10 @@ describe('a folder with counters', () => {
       await gateway.state.admit('key:a', FREE, 1);
       clock.pass(200);
     }
-    await until('the strikes are on disk', () => kept().get('key:a')?.strikeState?.strikes.length === 2);
+    await until(
+      'the strikes are on disk',
+      () => kept().get('key:a')?.strikeState?.strikes.length === 2,
+    );
     expect(kept().get('key:a')?.cells[1]).toBe(5);
     await gateway.close();
   });
@@ -141,7 +149,10 @@ describe('a folder with counters', () => {
     ['lifted ban', (state) => state.liftBan('key:a')],
     ['reset', (state) => state.reset('key:a')],
     ['grant', (state) => state.grant('key:a', FREE, 2, null)],
-    ['ban that is lifted at once', (state) => both(state.ban('key:new', FREE, HOUR), state.liftBan('key:new'))],
+    [
+      'ban that is lifted at once',
+      (state) => both(state.ban('key:new', FREE, HOUR), state.liftBan('key:new')),
+    ],
   ])('has a %s by an operator when that resolves', async (_, act) => {
     const { state, close } = open();
     for (let i = 0; i < 3; i++) await state.admit('key:a', FREE, 1);
@@ -173,7 +184,9 @@ describe('a folder with counters', () => {
     expect((await again.state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
     expect(await again.state.admit('key:a', FREE, 1)).toMatchObject({ verdict: 'admitted' });
     expect(events.map(({ type }) => type)).toContain('state.write_failed');
-    await until('it works again', () => events.some(({ type }) => type === 'state.write_recovered'));
+    await until('it works again', () =>
+      events.some(({ type }) => type === 'state.write_recovered'),
+    );
     expect([unsavedFor(), again.unsavedFor()]).toEqual([0, 0]);
     await again.close();
     rmdirSync(join(folder, 'ledgers.2.log'));
@@ -246,7 +259,9 @@ describe('a folder with counters', () => {
     replaceCounters(folder, new Map([['key:c', counters(3)]]));
     const { state, close } = open();
     expect(state.size).toBe(1);
-    expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({ readings: [{ remaining: 2 }] });
+    expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({
+      readings: [{ remaining: 2 }],
+    });
     await close();
     replaceCounters(folder, new Map());
     expect(kept().size).toBe(0);
@@ -263,5 +278,9 @@ async function both(...acts: MaybePromise<void>[]): Promise<void> {
 function afterCrash(): Storage {
   const copy = folderOf();
   for (const file of logs()) copyFileSync(join(folder, file), join(copy, file));
-  return openEmbedded(copy, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
+  return openEmbedded(copy, {
+    clock: clock.read,
+    audit: KEPT,
+    observe: (event) => events.push(event),
+  });
 }

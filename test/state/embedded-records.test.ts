@@ -56,29 +56,46 @@ describe('in the embedded state file', () => {
     ['keys, newest first', KEY_QUERIES.page({ newestFirst: true }), 'keys_by_age'],
     ['keys of an account', KEY_QUERIES.page({ account: 'a' }), 'keys_by_account'],
     ['keys of a plan', KEY_QUERIES.page({ plan: 'p' }), 'keys_by_plan'],
-    ['keys of a plan, newest first', KEY_QUERIES.page({ plan: 'p', newestFirst: true }), 'keys_by_plan'],
-    ['keys of an account and plan', KEY_QUERIES.page({ account: 'a', plan: 'p' }), 'keys_by_account'],
+    [
+      'keys of a plan, newest first',
+      KEY_QUERIES.page({ plan: 'p', newestFirst: true }),
+      'keys_by_plan',
+    ],
+    [
+      'keys of an account and plan',
+      KEY_QUERIES.page({ account: 'a', plan: 'p' }),
+      'keys_by_account',
+    ],
     ['the next account', KEY_QUERIES.nextAccount, 'keys_by_account'],
     ['numbers of keys in use', KEY_QUERIES.inUse, 'keys_in_use_by_plan'],
     ['expiring keys', KEY_QUERIES.expiring, 'keys_expiring'],
   ];
 
-  test.each(PLANS_OF_QUERIES)('%s are found by an index, in its order', async (_name, query, index) => {
-    await open();
-    const plan = files[0]!
-      .prepare(`EXPLAIN QUERY PLAN ${query}`)
-      .all()
-      .map(({ detail }) => String(detail));
-    expect(plan.some((step) => step.startsWith('SEARCH keys') && step.includes(`${index} `))).toBe(true);
-    // Neither reads a table from its start nor sorts.
-    expect(plan.filter((step) => /SCAN keys|TEMP B-TREE/.test(step))).toEqual([]);
-  });
+  test.each(PLANS_OF_QUERIES)(
+    '%s are found by an index, in its order',
+    async (_name, query, index) => {
+      await open();
+      const plan = files[0]!
+        .prepare(`EXPLAIN QUERY PLAN ${query}`)
+        .all()
+        .map(({ detail }) => String(detail));
+      expect(
+        plan.some((step) => step.startsWith('SEARCH keys') && step.includes(`${index} `)),
+      ).toBe(true);
+      // Neither reads a table from its start nor sorts.
+      expect(plan.filter((step) => /SCAN keys|TEMP B-TREE/.test(step))).toEqual([]);
+    },
+  );
 
   test('a file without later indices gets them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
     close = () => rmSync(folder, { recursive: true });
     const indices = (db: ReturnType<typeof openStateFile>) =>
-      db.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'keys_%' ORDER BY name").all();
+      db
+        .prepare(
+          "SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'keys_%' ORDER BY name",
+        )
+        .all();
     const file = openStateFile(folder);
     const all = indices(file);
     file.exec('DROP INDEX keys_by_plan; DROP INDEX keys_in_use_by_plan; DROP INDEX keys_expiring');

@@ -10,7 +10,9 @@ import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 
-/** Small limits and a short escalation, so that random sequences reach every corner of the rules. */
+/**
+ * Small limits and a short escalation, so that random sequences reach every corner of the rules.
+ */
 const ESCALATION = {
   strikes: 3,
   window: 10 * SECOND,
@@ -19,18 +21,34 @@ const ESCALATION = {
   durations: [20 * SECOND, MINUTE, HOUR],
   decay: HOUR,
 };
-const SCOPES: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search'], ['none']];
+const SCOPES: readonly Scopes[] = [
+  NO_SCOPES,
+  ['login'],
+  ['tag:search'],
+  ['login', 'tag:search'],
+  ['none'],
+];
 const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE)], ESCALATION),
   limits([window(5, MINUTE), window(12, HOUR)], ESCALATION),
   limits([window(2, MINUTE), window(12, HOUR)], ESCALATION),
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], ESCALATION),
-  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], ESCALATION),
+  limits(
+    [window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)],
+    ESCALATION,
+  ),
   limits([window(3, 7_001, 'sliding')], null),
-  limits([window(8, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 5, HOUR)], ESCALATION),
+  limits(
+    [window(8, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 5, HOUR)],
+    ESCALATION,
+  ),
   limits([scoped('login', 2, SECOND), window(12, MINUTE), scoped('login', 4, MINUTE)], ESCALATION),
-  limits([scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)], ESCALATION),
-  // The scripts know every kind of window; a kind that they took for another would count differently.
+  limits(
+    [scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)],
+    ESCALATION,
+  ),
+  // The scripts know every kind of window; a kind that they took for another would count
+  // differently.
   ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], ESCALATION)),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
@@ -60,13 +78,22 @@ const action = fc.oneof(
     arbitrary: fc
       .tuple(plan, cost, scopes)
       .map(([p, c, of]) =>
-        named(`admit ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) => state.admit(s, p, c, of)),
+        named(`admit ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) =>
+          state.admit(s, p, c, of),
+        ),
       ),
   },
-  { weight: 3, arbitrary: plan.map((p) => named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p))) },
+  {
+    weight: 3,
+    arbitrary: plan.map((p) =>
+      named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p)),
+    ),
+  },
   {
     weight: 2,
-    arbitrary: plan.map((p) => named(`level under ${PLANS.indexOf(p)}`, (state, s) => state.banLevel(s, p))),
+    arbitrary: plan.map((p) =>
+      named(`level under ${PLANS.indexOf(p)}`, (state, s) => state.banLevel(s, p)),
+    ),
   },
   {
     weight: 2,
@@ -80,7 +107,9 @@ const action = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: plan.map((p) => named(`strike under ${PLANS.indexOf(p)}`, (state, s) => state.strike(s, p))),
+    arbitrary: plan.map((p) =>
+      named(`strike under ${PLANS.indexOf(p)}`, (state, s) => state.strike(s, p)),
+    ),
   },
   { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
@@ -92,12 +121,16 @@ const action = fc.oneof(
   },
 );
 /** Bursts under one plan make strikes and bans likely; single steps mix the plans. */
-const burst = fc.tuple(plan, cost, scopes, fc.integer({ min: 2, max: 12 })).map(([p, c, of, count]) =>
-  Array.from({ length: count }, () => ({
-    pass: 60,
-    action: named(`burst ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) => state.admit(s, p, c, of)),
-  })),
-);
+const burst = fc
+  .tuple(plan, cost, scopes, fc.integer({ min: 2, max: 12 }))
+  .map(([p, c, of, count]) =>
+    Array.from({ length: count }, () => ({
+      pass: 60,
+      action: named(`burst ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) =>
+        state.admit(s, p, c, of),
+      ),
+    })),
+  );
 const sequence = fc
   .array(
     fc.oneof(
@@ -142,7 +175,10 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
 test('requests that share a call are answered as one after the other', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost, scopes }), { minLength: 1, maxLength: 60 }),
+      fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost, scopes }), {
+        minLength: 1,
+        maxLength: 60,
+      }),
       async (requests) => {
         const clock = new TestClock();
         const memory = new EmbeddedState({ clock: clock.read });
@@ -151,7 +187,9 @@ test('requests that share a call are answered as one after the other', async () 
         const answers = await Promise.all(
           requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
         );
-        expect(answers).toEqual(requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)));
+        expect(answers).toEqual(
+          requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
+        );
         await memory.close();
         await remote.close();
       },
@@ -166,7 +204,10 @@ test('refusals that are counted later have the effect of refusals that are count
   const batches = fc.array(
     fc.record({
       scopes: fc.constantFrom(NO_SCOPES, login),
-      passes: fc.array(fc.integer({ min: 30, max: 2_000 }), { minLength: 1, maxLength: ESCALATION.strikes }),
+      passes: fc.array(fc.integer({ min: 30, max: 2_000 }), {
+        minLength: 1,
+        maxLength: ESCALATION.strikes,
+      }),
     }),
     { minLength: 1, maxLength: 12 },
   );
@@ -178,7 +219,8 @@ test('refusals that are counted later have the effect of refusals that are count
       const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       const subject = `key:${subjects++}`;
       for (const state of [memory, remote])
-        for (const scopes of [login, login, NO_SCOPES, NO_SCOPES]) await state.admit(subject, given, 1, scopes);
+        for (const scopes of [login, login, NO_SCOPES, NO_SCOPES])
+          await state.admit(subject, given, 1, scopes);
       for (const { scopes, passes } of steps) {
         const times: number[] = [];
         let last: Admission | null = null;
@@ -188,7 +230,13 @@ test('refusals that are counted later have the effect of refusals that are count
           times.push(clock.now);
         }
         const cause = given.windows.find(({ scope }) => scope === scopes[0])!;
-        const counted = await remote.countRefusals({ subject, limits: given, count: times.length, times, cause });
+        const counted = await remote.countRefusals({
+          subject,
+          limits: given,
+          count: times.length,
+          times,
+          cause,
+        });
         expect(counted).toMatchObject({ strikes: last!.strikes, bannedUntil: last!.bannedUntil });
         expect(await remote.banLevel(subject, given)).toBe(memory.banLevel(subject, given));
         bans += last!.bannedUntil > 0 ? 1 : 0;

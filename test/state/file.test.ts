@@ -40,11 +40,15 @@ describe('the embedded state file', () => {
       clock.pass(100);
     }
     await first.state.ban('key:c', given, HOUR);
-    const before = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)));
+    const before = await Promise.all(
+      ['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)),
+    );
     await first.close();
 
     const second = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
-    const after = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)));
+    const after = await Promise.all(
+      ['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)),
+    );
     expect(after).toEqual(before);
     expect(after[1]!.strikes).toBe(2);
     await second.close();
@@ -52,7 +56,9 @@ describe('the embedded state file', () => {
 
   test('is used by one gateway at a time', async () => {
     const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(StateFileError);
+    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(
+      StateFileError,
+    );
     await first.close();
     await openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} }).close();
   });
@@ -73,7 +79,11 @@ describe('the embedded state file', () => {
 
   /** Each is a file of the same folder, as some version left it. */
   test.each<[string, string, string]>([
-    ['a newer version', 'PRAGMA user_version = 99', 'a newer storegate (format 99): use that version'],
+    [
+      'a newer version',
+      'PRAGMA user_version = 99',
+      'a newer storegate (format 99): use that version',
+    ],
     ['an older format', 'PRAGMA user_version = 3', MOVE_OF(3)],
     ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(4)],
     ['the same format without required files of counters', 'DROP TABLE ledger_files', MOVE_OF(4)],
@@ -86,12 +96,18 @@ describe('the embedded state file', () => {
     db.close();
     const before = readFileSync(file);
     const full = `the data folder ${folder} was written by ${message}`;
-    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(full);
+    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(
+      full,
+    );
     expect(() => folderSource(folder)).toThrow(full);
     expect(() => folderTarget(folder, targetOptions())).toThrow(full);
     await expect(repairFolder(folder)).rejects.toThrow(full);
     for (const command of ['keys list', 'bans list', 'state backup b.ndjson'])
-      expect(await commandLine(join(folder, '..'))(command.split(' '))).toEqual({ code: 1, out: '', err: `${full}\n` });
+      expect(await commandLine(join(folder, '..'))(command.split(' '))).toEqual({
+        code: 1,
+        out: '',
+        err: `${full}\n`,
+      });
     expect(readFileSync(file)).toEqual(before);
   });
 
@@ -120,7 +136,10 @@ describe('keys in the file', () => {
 
   test('leave their secret nowhere in the folder', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { secret, record } = await createKey(editOf(opened.keys), plans, { account: 'acme', plan: 'pro' });
+    const { secret, record } = await createKey(editOf(opened.keys), plans, {
+      account: 'acme',
+      plan: 'pro',
+    });
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
     expect([file.includes(record.id), file.includes(secret)]).toEqual([true, false]);
@@ -128,10 +147,19 @@ describe('keys in the file', () => {
 
   test('are revoked once and for all', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { record } = await createKey(editOf(opened.keys, 1000), plans, { account: 'acme', plan: 'pro' });
-    expect(await revokeKey(editOf(opened.keys, 2000), record.id)).toMatchObject({ revokedAt: 2000 });
-    expect(await revokeKey(editOf(opened.keys, 3000), record.id)).toMatchObject({ revokedAt: 2000 });
-    await expect(revokeKey(editOf(opened.keys), 'key_unknown')).rejects.toThrow('the key "key_unknown" does not exist');
+    const { record } = await createKey(editOf(opened.keys, 1000), plans, {
+      account: 'acme',
+      plan: 'pro',
+    });
+    expect(await revokeKey(editOf(opened.keys, 2000), record.id)).toMatchObject({
+      revokedAt: 2000,
+    });
+    expect(await revokeKey(editOf(opened.keys, 3000), record.id)).toMatchObject({
+      revokedAt: 2000,
+    });
+    await expect(revokeKey(editOf(opened.keys), 'key_unknown')).rejects.toThrow(
+      'the key "key_unknown" does not exist',
+    );
     await opened.close();
   });
 });

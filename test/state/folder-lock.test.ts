@@ -58,7 +58,12 @@ const directly = (work: () => void) => work();
 
 describe.each<[string, string, () => void, (work: () => void) => void]>([
   ['is a folder', 'it cannot be opened or created', () => mkdirSync(lock), directly],
-  ['has other content', 'file is not a database', () => writeFileSync(lock, 'x'.repeat(999)), directly],
+  [
+    'has other content',
+    'file is not a database',
+    () => writeFileSync(lock, 'x'.repeat(999)),
+    directly,
+  ],
   ['is of another user', FOREIGN, () => writeFileSync(lock, '', { mode: 0o600 }), asStranger],
 ])('a data folder whose gateway.lock %s', (_, reason, make, as) => {
   const message = () => `cannot lock the data folder ${folder} with ${lock}: ${reason}`;

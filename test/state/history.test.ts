@@ -14,7 +14,11 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 
 const folder = temporaryFolders();
 const minute = (start: number) =>
-  packMinute({ start, policies: 0, rows: new Map([[ALL, new Uint32Array(COLUMNS).fill(7, 3, 4)]]) });
+  packMinute({
+    start,
+    policies: 0,
+    rows: new Map([[ALL, new Uint32Array(COLUMNS).fill(7, 3, 4)]]),
+  });
 
 const open: StoredHistory[] = [];
 afterEach(async () => {
@@ -42,7 +46,9 @@ describe('a history in a folder', () => {
     first.add(NOON);
     await closed(first);
     const second = keeping(at);
-    expect([...second.history.minutes.keys()].sort()).toEqual([0, 1, 2, 3, 4].map((i) => NOON + i * MINUTE));
+    expect([...second.history.minutes.keys()].sort()).toEqual(
+      [0, 1, 2, 3, 4].map((i) => NOON + i * MINUTE),
+    );
     expect(second.history.minutes.get(NOON)).toEqual(first.history.minutes.get(NOON));
     second.add(NOON + 5 * MINUTE);
     await closed(second);
@@ -79,7 +85,10 @@ describe('a history in a folder', () => {
     const at = folder();
     writeFileSync(join(at, 'history.1.1.log'), 'somebody else wrote this');
     const { kept, errors } = keeping(at);
-    expect([kept, errors]).toEqual([null, [expect.stringContaining('history.1.1.log is not a journal of history.1')]]);
+    expect([kept, errors]).toEqual([
+      null,
+      [expect.stringContaining('history.1.1.log is not a journal of history.1')],
+    ]);
     // Its place is free again.
     expect(keeping(at).errors).toHaveLength(1);
   });
@@ -100,7 +109,9 @@ describe('a history in a folder', () => {
     const { history, errors } = keeping(at);
     expect([...history.minutes.keys()]).toEqual([NOON + MINUTE]);
     expect(errors).toEqual([
-      expect.stringMatching(/history\.1\.1\.log has minutes that are not understood: a number is cut off/),
+      expect.stringMatching(
+        /history\.1\.1\.log has minutes that are not understood: a number is cut off/,
+      ),
       'history.1 has a minute that is not understood: its format is 99',
     ]);
   });

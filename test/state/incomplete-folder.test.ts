@@ -1,4 +1,13 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -37,7 +46,8 @@ const READERS: readonly ((at: string) => unknown)[] = [
   (at) => folderTarget(at, targetOptions({ dryRun: true })),
 ];
 const logs = (at = folder) => readdirSync(at).filter((file) => /^ledgers\.\d+\.log$/.test(file));
-const files = (at: string) => new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
+const files = (at: string) =>
+  new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
 
 /** The folder as a crash leaves it: with a key, a ban by an operator, and a count. */
 async function crashed(): Promise<string> {
@@ -77,35 +87,39 @@ describe('a data folder', () => {
   test.each<[string, (file: string) => void]>([
     ['deleted', (file) => rmSync(file)],
     ['emptied', (file) => writeFileSync(file, '')],
-  ])('is refused with its file of counters %s, until it is there again or repaired', async (_, lose) => {
-    const copy = await crashed();
-    const [name] = logs(copy);
-    const file = join(copy, name!);
-    const text = readFileSync(file);
-    lose(file);
-    for (const read of READERS) {
-      expect(() => read(copy)).toThrow(IncompleteFolder);
-      expect(() => read(copy)).toThrow(
-        `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to continue without it`,
-      );
-    }
-    writeFileSync(file, text);
-    const again = open(copy);
-    expect(await again.state.bans()).toHaveLength(1);
-    await again.close();
+  ])(
+    'is refused with its file of counters %s, until it is there again or repaired',
+    async (_, lose) => {
+      const copy = await crashed();
+      const [name] = logs(copy);
+      const file = join(copy, name!);
+      const text = readFileSync(file);
+      lose(file);
+      for (const read of READERS) {
+        expect(() => read(copy)).toThrow(IncompleteFolder);
+        expect(() => read(copy)).toThrow(
+          `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to continue without it`,
+        );
+      }
+      writeFileSync(file, text);
+      const again = open(copy);
+      expect(await again.state.bans()).toHaveLength(1);
+      await again.close();
 
-    const lost = logs(copy);
-    for (const each of lost) lose(join(copy, each));
-    expect(await repairFolder(copy)).toEqual({ files: lost, changes: 0 });
-    const repaired = open(copy);
-    expect(await repaired.state.bans()).toEqual([]);
-    expect(await repaired.keys.find(record.hash)).toEqual(record);
-    await repaired.close();
-  });
+      const lost = logs(copy);
+      for (const each of lost) lose(join(copy, each));
+      expect(await repairFolder(copy)).toEqual({ files: lost, changes: 0 });
+      const repaired = open(copy);
+      expect(await repaired.state.bans()).toEqual([]);
+      expect(await repaired.keys.find(record.hash)).toEqual(record);
+      await repaired.close();
+    },
+  );
 
   test('is refused with one of several files of counters deleted', async () => {
     const first = await crashed();
-    // Another start writes all counters into a second file; the first one is removed when that has everything.
+    // Another start writes all counters into a second file; the first one is removed when that has
+    // everything.
     const gateway = open(first);
     await gateway.state.ban('key:b', FREE, HOUR);
     await until(
@@ -146,7 +160,8 @@ describe('a data folder', () => {
 
   test('whose state.db is lost starts again once it is repaired', async () => {
     const copy = await crashed();
-    for (const file of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(copy, file), { force: true });
+    for (const file of ['state.db', 'state.db-wal', 'state.db-shm'])
+      rmSync(join(copy, file), { force: true });
     expect(await repairFolder(copy)).toEqual({ files: [], changes: 1 });
     const gateway = open(copy);
     expect(await gateway.keys.find(record.hash)).toBeNull();
@@ -158,18 +173,21 @@ describe('a data folder', () => {
   test.each<[string, () => Promise<string>]>([
     ['a crash', crashed],
     ['a stop', stopped],
-  ])('that is whole after %s stays as it is in a repair, which disarms no check', async (_, make) => {
-    const whole = await make();
-    const before = files(whole);
-    expect(await repairFolder(whole)).toEqual({ files: [], changes: 0 });
-    const after = files(whole);
-    // SQLite's index of the WAL belongs to its readers.
-    for (const each of [before, after]) each.delete('state.db-shm');
-    expect(after).toEqual(before);
-    const [name] = logs(whole);
-    rmSync(join(whole, name!));
-    expect(() => open(whole)).toThrow(IncompleteFolder);
-  });
+  ])(
+    'that is whole after %s stays as it is in a repair, which disarms no check',
+    async (_, make) => {
+      const whole = await make();
+      const before = files(whole);
+      expect(await repairFolder(whole)).toEqual({ files: [], changes: 0 });
+      const after = files(whole);
+      // SQLite's index of the WAL belongs to its readers.
+      for (const each of [before, after]) each.delete('state.db-shm');
+      expect(after).toEqual(before);
+      const [name] = logs(whole);
+      rmSync(join(whole, name!));
+      expect(() => open(whole)).toThrow(IncompleteFolder);
+    },
+  );
 
   test('is whole although its gateway replaces a file of counters during the check', async () => {
     const copy = await crashed();
@@ -206,7 +224,8 @@ describe('a data folder', () => {
     expect(await repairFolder(second)).toEqual({ files: [first], changes: 0 });
     await folderSource(second).close();
     rmSync(join(second, `${COUNTER_FILES}.2.log`));
-    for (const read of READERS) expect(() => read(second)).toThrow(`${COUNTER_FILES}.2.log is missing`);
+    for (const read of READERS)
+      expect(() => read(second)).toThrow(`${COUNTER_FILES}.2.log is missing`);
   });
 
   test('is copied with a report of damage, as a start reports it', async () => {
@@ -228,7 +247,11 @@ describe('a data folder', () => {
     const gateway = open();
     await gateway.state.admit('key:a', FREE, 1);
     await gateway.close();
-    const later = openEmbedded(folder, { clock: () => Date.now() + 400 * DAY, audit: KEPT, observe: () => {} });
+    const later = openEmbedded(folder, {
+      clock: () => Date.now() + 400 * DAY,
+      audit: KEPT,
+      observe: () => {},
+    });
     await later.close();
     expect(logs()).toEqual([]);
     await open().close();

@@ -314,7 +314,10 @@ describe('what keeps entries in a journal', () => {
   });
 
   const sizeOnDisk = () =>
-    logs().reduce((sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0), 0);
+    logs().reduce(
+      (sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
 
   test('within a few times the bytes that the entries need', async () => {
     const value = 'x'.repeat(4_000);
@@ -337,24 +340,28 @@ describe('what keeps entries in a journal', () => {
   test('through any order of changes, failures and starts', async () => {
     const steps = ['put', 'put', 'flush', 'write', 'fail', 'work', 'restart'] as const;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(9)), { maxLength: 40 }), async (run) => {
-        let count = 0;
-        for (const [step, n] of run) {
-          if (step === 'put') put(`n${n}`, `${count++}`);
-          if (step === 'flush') await keeper.flush().catch(expectFailing);
-          if (step === 'write' && living.has(`n${n}`)) await keeper.write(`n${n}`).catch(expectFailing);
-          if (step === 'fail') files.fails = (['create', 'append', 'sync'] as const)[n % 3]!;
-          if (step === 'work') files.fails = null;
-          if (step === 'restart' && files.fails === null) {
-            const before = new Map(living);
-            await restart();
-            expect(living).toEqual(before);
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(9)), { maxLength: 40 }),
+        async (run) => {
+          let count = 0;
+          for (const [step, n] of run) {
+            if (step === 'put') put(`n${n}`, `${count++}`);
+            if (step === 'flush') await keeper.flush().catch(expectFailing);
+            if (step === 'write' && living.has(`n${n}`))
+              await keeper.write(`n${n}`).catch(expectFailing);
+            if (step === 'fail') files.fails = (['create', 'append', 'sync'] as const)[n % 3]!;
+            if (step === 'work') files.fails = null;
+            if (step === 'restart' && files.fails === null) {
+              const before = new Map(living);
+              await restart();
+              expect(living).toEqual(before);
+            }
           }
-        }
-        files.fails = null;
-        await keeper.flush();
-        expect(onDisk()).toEqual(living);
-      }),
+          files.fails = null;
+          await keeper.flush();
+          expect(onDisk()).toEqual(living);
+        },
+      ),
       { numRuns: 50 },
     );
   });

@@ -21,7 +21,8 @@ class Collected {
 }
 
 const read = (folder: string) => readJournal(folder, 'things', () => new Collected()).reader;
-const bytesOf = (payloads: readonly string[]) => Buffer.concat([headerOf('things'), ...payloads.map(batchOf)]);
+const bytesOf = (payloads: readonly string[]) =>
+  Buffer.concat([headerOf('things'), ...payloads.map(batchOf)]);
 
 function batchOf(payload: string): Buffer {
   const bytes = Buffer.from(payload, 'latin1');
@@ -77,7 +78,8 @@ describe('a journal', () => {
         expect(payloads).toEqual(written.slice(0, payloads.length));
         const end = bytesOf(payloads).length;
         const isHeaderTorn = cut < headerOf('things').length;
-        if (!isHeaderTorn) expect(cut - end).toBeLessThan(batchOf(written[payloads.length] ?? '-').length);
+        if (!isHeaderTorn)
+          expect(cut - end).toBeLessThan(batchOf(written[payloads.length] ?? '-').length);
         const at = isHeaderTorn ? 0 : end;
         const damage = `${file} ends torn or damaged: what stands behind byte ${at} of ${cut} was not read`;
         expect(damages).toEqual(at < cut ? [damage] : []);
@@ -90,17 +92,22 @@ describe('a journal', () => {
     const file = join(folder, 'things.1.log');
     writeFileSync(join(folder, 'things.2.log'), bytesOf(['next']));
     fc.assert(
-      fc.property(payloads, fc.nat(), fc.integer({ min: 1, max: 255 }), (written, random, change) => {
-        const bytes = bytesOf([...written, 'last']);
-        const from = headerOf('things').length;
-        const at = from + (random % (bytes.length - from));
-        bytes[at]! ^= change;
-        writeFileSync(file, bytes);
-        const { payloads, damages } = read(folder);
-        expect(payloads).toEqual([...written.slice(0, payloads.length - 1), 'next']);
-        expect(damages).toEqual([expect.stringContaining(file)]);
-        expect(Number(/behind byte (\d+) /.exec(damages[0]!)![1])).toBeLessThanOrEqual(at);
-      }),
+      fc.property(
+        payloads,
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        (written, random, change) => {
+          const bytes = bytesOf([...written, 'last']);
+          const from = headerOf('things').length;
+          const at = from + (random % (bytes.length - from));
+          bytes[at]! ^= change;
+          writeFileSync(file, bytes);
+          const { payloads, damages } = read(folder);
+          expect(payloads).toEqual([...written.slice(0, payloads.length - 1), 'next']);
+          expect(damages).toEqual([expect.stringContaining(file)]);
+          expect(Number(/behind byte (\d+) /.exec(damages[0]!)![1])).toBeLessThanOrEqual(at);
+        },
+      ),
     );
   });
 
@@ -122,7 +129,10 @@ describe('a journal', () => {
   });
 
   test.each([
-    ['storegate journal 2 things\n', /things\.1\.log was written by a newer storegate \(format 2\)/],
+    [
+      'storegate journal 2 things\n',
+      /things\.1\.log was written by a newer storegate \(format 2\)/,
+    ],
     ['storegate journal 1 others\n', /things\.1\.log is not a journal of things/],
     ['a text that someone has put here\n', /things\.1\.log is not a journal of things/],
   ])('that begins with %j is refused and not touched', (text, message) => {

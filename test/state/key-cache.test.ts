@@ -5,7 +5,11 @@ import fc from 'fast-check';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { KEY_CACHE_FILE, packKey, unpackKey } from '../../src/state/shared/key-cache/file.ts';
-import { KeysInDoubt, keysWithCache, tokensWithCache } from '../../src/state/shared/key-cache/key-cache.ts';
+import {
+  KeysInDoubt,
+  keysWithCache,
+  tokensWithCache,
+} from '../../src/state/shared/key-cache/key-cache.ts';
 import { MemoryKeys, TestCopy } from '../support/key-cache.ts';
 import { HOUR, MINUTE, TestClock, window } from '../support/limits.ts';
 import { changed, keyRecord } from '../support/records.ts';
@@ -22,7 +26,9 @@ afterEach(() => copy.close());
 
 const found = (hash: string) => copy.reader.find(hash)?.record ?? null;
 
-const secret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
+const secret = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => Buffer.from(bytes).toString('base64url'));
 const time = fc.option(fc.nat());
 const anyRecord: fc.Arbitrary<KeyRecord> = fc.record({
   id: fc.string(),
@@ -49,7 +55,11 @@ const anyRecord: fc.Arbitrary<KeyRecord> = fc.record({
 });
 
 test('a packed record is the same once it is unpacked', () => {
-  fc.assert(fc.property(anyRecord, (record) => expect(unpackKey(record.hash, packKey(record))).toEqual(record)));
+  fc.assert(
+    fc.property(anyRecord, (record) =>
+      expect(unpackKey(record.hash, packKey(record))).toEqual(record),
+    ),
+  );
 });
 
 describe('doubts', () => {
@@ -134,7 +144,9 @@ describe('a copy that is kept', () => {
     const { fresh } = copy.reader.freshness!;
     const { asOf, read, get } = copy.open(keys, { maxAge: 0, clock: () => fresh + 1 }).asOf!;
     const ids = async (query: Parameters<typeof read>[0]) =>
-      (await Array.fromAsync(read(query))).flat().map(({ id }) => records.findIndex((record) => record.id === id));
+      (await Array.fromAsync(read(query)))
+        .flat()
+        .map(({ id }) => records.findIndex((record) => record.id === id));
     expect(asOf).toBe(fresh);
     expect(await ids({})).toEqual([1, 3, 2, 0]);
     expect(await ids({ newestFirst: true, account: 'acme' })).toEqual([2, 3, 1]);
@@ -307,11 +319,13 @@ async function take(step: Step, rotations: { count: number }): Promise<void> {
   const { key, isPublished } = step as Extract<Step, { key: number }>;
   const before = keys.records.get(`key_${key}`);
   if (step.what === 'put') {
-    const record = before ?? keyRecord({ id: `key_${key}`, hash: `first-${key}-${++rotations.count}` });
+    const record =
+      before ?? keyRecord({ id: `key_${key}`, hash: `first-${key}-${++rotations.count}` });
     return keys.put(changed(record, { label: `${rotations.count}` }), isPublished);
   }
   if (!before || before.revokedAt !== null) return;
-  if (step.what === 'revoke') keys.put(changed(before, { revokedAt: 1, previous: null }), isPublished);
+  if (step.what === 'revoke')
+    keys.put(changed(before, { revokedAt: 1, previous: null }), isPublished);
   if (step.what === 'forget previous') keys.put(changed(before, { previous: null }), isPublished);
   if (step.what === 'rotate') {
     const previous = { hash: before.hash, until: 9 };
@@ -344,12 +358,15 @@ test('after whatever happened, a sweep makes the copy what the backend is; a key
             )
               published.add(hash);
           }
-          for (const hash of published) if (keys.find(hash)) expect(seen.find(hash)?.revokedAt ?? 1).toBe(1);
+          for (const hash of published)
+            if (keys.find(hash)) expect(seen.find(hash)?.revokedAt ?? 1).toBe(1);
         }
         keys.publish({ type: 'anything' });
         await copy.untilSwept();
         await until('the changes are read', () =>
-          [...hashes].every((hash) => JSON.stringify(found(hash)) !== 'null' || keys.find(hash) === null),
+          [...hashes].every(
+            (hash) => JSON.stringify(found(hash)) !== 'null' || keys.find(hash) === null,
+          ),
         );
         for (const hash of hashes) expect(found(hash)).toEqual(keys.find(hash));
         expect(copy.failures).toEqual([]);
@@ -407,12 +424,18 @@ describe('a copy that is looked into', () => {
 describe('keys with a copy', () => {
   const down = () => Promise.reject(new Outage('state_unavailable', { cause: 'down' }));
   const nothing = { find: () => null, known: null, doubt() {}, differs: () => false };
-  const store = (find: (hash: string) => Promise<KeyRecord | null>, hasImported = () => find('').then(() => true)) =>
-    ({ find, hasImported }) as unknown as Parameters<typeof keysWithCache>[0];
+  const store = (
+    find: (hash: string) => Promise<KeyRecord | null>,
+    hasImported = () => find('').then(() => true),
+  ) => ({ find, hasImported }) as unknown as Parameters<typeof keysWithCache>[0];
 
   test('are those of the store only; the copy is asked for apart', async () => {
     const [one, other] = [keyRecord(), keyRecord()];
-    const fromCopy = { ...nothing, find: () => other, known: { imported: true, tokens: [], gateways: 1 } };
+    const fromCopy = {
+      ...nothing,
+      find: () => other,
+      known: { imported: true, tokens: [], gateways: 1 },
+    };
     expect(
       await keysWithCache(
         store(async () => one),
@@ -437,7 +460,10 @@ describe('keys with a copy', () => {
       asked.push(hasFallback);
       return null;
     };
-    const has = keysWithCache(store(find), { cache: { ...nothing, find: () => keyRecord() }, refresh() {} });
+    const has = keysWithCache(store(find), {
+      cache: { ...nothing, find: () => keyRecord() },
+      refresh() {},
+    });
     const lacks = keysWithCache(store(find), { cache: nothing, refresh() {} });
     await has.find('h');
     await lacks.find('h', true);
@@ -455,7 +481,11 @@ describe('keys with a copy', () => {
       refresh() {},
     });
     await expect(older.hasImported()).rejects.toThrow(Outage);
-    const fromCopy = { ...nothing, find: () => keyRecord(), known: { imported: true, tokens: [], gateways: 1 } };
+    const fromCopy = {
+      ...nothing,
+      find: () => keyRecord(),
+      known: { imported: true, tokens: [], gateways: 1 },
+    };
     const broken = keysWithCache(
       store(() => Promise.reject(new TypeError('bug'))),
       { cache: fromCopy, refresh() {} },
@@ -471,31 +501,41 @@ describe('keys with a copy', () => {
     ['has an end', keyRecord({ expiresAt: 1 })],
     ['may come from some addresses only', keyRecord({ addresses: ['10.0.0.0/8'] })],
     ['was changed, and may have lost scopes', keyRecord({ version: 2 })],
-  ])('are corrected in the copy where a key %s and the copy has it otherwise', async (_, record) => {
-    const wrong: string[] = [];
-    const differing = { ...nothing, differs: () => true, doubt: (hash: string) => void wrong.push(`doubt ${hash}`) };
-    const correct = (hash: string) => void wrong.push(hash);
-    await keysWithCache(
-      store(async () => record),
-      { cache: differing, refresh: correct },
-    ).find('h');
-    expect(wrong).toEqual(['doubt h', 'h']);
-    await keysWithCache(
-      store(async () => record),
-      { cache: { ...differing, differs: () => false }, refresh: correct },
-    ).find('h');
-    await keysWithCache(
-      store(async () => keyRecord()),
-      { cache: differing, refresh: correct },
-    ).find('h');
-    expect(wrong).toHaveLength(2);
-  });
+  ])(
+    'are corrected in the copy where a key %s and the copy has it otherwise',
+    async (_, record) => {
+      const wrong: string[] = [];
+      const differing = {
+        ...nothing,
+        differs: () => true,
+        doubt: (hash: string) => void wrong.push(`doubt ${hash}`),
+      };
+      const correct = (hash: string) => void wrong.push(hash);
+      await keysWithCache(
+        store(async () => record),
+        { cache: differing, refresh: correct },
+      ).find('h');
+      expect(wrong).toEqual(['doubt h', 'h']);
+      await keysWithCache(
+        store(async () => record),
+        { cache: { ...differing, differs: () => false }, refresh: correct },
+      ).find('h');
+      await keysWithCache(
+        store(async () => keyRecord()),
+        { cache: differing, refresh: correct },
+      ).find('h');
+      expect(wrong).toHaveLength(2);
+    },
+  );
 
   test('and so do tokens', async () => {
     const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
-    const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCache>[0];
+    const tokens = (list: () => Promise<never>) =>
+      ({ list }) as unknown as Parameters<typeof tokensWithCache>[0];
     expect(
-      await tokensWithCache(tokens(down), { known: { imported: false, tokens: [token], gateways: 1 } }).list(),
+      await tokensWithCache(tokens(down), {
+        known: { imported: false, tokens: [token], gateways: 1 },
+      }).list(),
     ).toEqual([token]);
     await expect(tokensWithCache(tokens(down), { known: null }).list()).rejects.toThrow(Outage);
   });

@@ -3,12 +3,23 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import { IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../src/keys/store.ts';
 import type { Records } from '../../src/state/storage.ts';
-import { allKeys, changed, entries, keyRecord, note, type OpenRecords, outcomes } from '../support/records.ts';
+import {
+  allKeys,
+  changed,
+  entries,
+  keyRecord,
+  note,
+  type OpenRecords,
+  outcomes,
+} from '../support/records.ts';
 
 /** Of a change that is not what a test is about. */
 const SETUP = note({ action: 'setup' });
 
-/** What `KeyStore` promises of changes and of what is kept with them, held against whatever implements it. */
+/**
+ * What `KeyStore` promises of changes and of what is kept with them, held against whatever
+ * implements it.
+ */
 export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
   let one: Records;
   let other: Records;
@@ -19,7 +30,8 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
   });
 
   /** The entries, without those of changes that a test begins with. */
-  const kept = async () => (await entries(other)).filter(({ action }) => action !== SETUP.entry.action);
+  const kept = async () =>
+    (await entries(other)).filter(({ action }) => action !== SETUP.entry.action);
 
   async function added(changes: Partial<KeyRecord> = {}): Promise<KeyRecord> {
     const record = keyRecord(changes);
@@ -27,7 +39,8 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     return record;
   }
 
-  const add = (record: KeyRecord, name: string | null = null) => (async () => keys.add(record, note({}, name)))();
+  const add = (record: KeyRecord, name: string | null = null) =>
+    (async () => keys.add(record, note({}, name)))();
   const addMany = (records: readonly KeyRecord[], name: string | null = null) =>
     (async () => keys.addMany(records, note({}, name)))();
   const replace = (record: KeyRecord, name: string | null = null) =>
@@ -61,12 +74,24 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     test.each([
       ['an id that is taken', (there: KeyRecord) => keyRecord({ id: there.id })],
       ['a hash that is taken', (there: KeyRecord) => keyRecord({ hash: there.hash })],
-      ['the hash of a secret before a rotation', (there: KeyRecord) => keyRecord({ hash: there.previous!.hash })],
-      ['an id that is there twice', (_: KeyRecord, first: KeyRecord) => keyRecord({ id: first.id })],
-      ['a hash that is there twice', (_: KeyRecord, first: KeyRecord) => keyRecord({ hash: first.hash })],
+      [
+        'the hash of a secret before a rotation',
+        (there: KeyRecord) => keyRecord({ hash: there.previous!.hash }),
+      ],
+      [
+        'an id that is there twice',
+        (_: KeyRecord, first: KeyRecord) => keyRecord({ id: first.id }),
+      ],
+      [
+        'a hash that is there twice',
+        (_: KeyRecord, first: KeyRecord) => keyRecord({ hash: first.hash }),
+      ],
     ])('many new keys, one of them with %s', async (_name, bad) => {
       const record = await added();
-      const next = changed(record, { hash: `${record.hash}-2`, previous: { hash: record.hash, until: 9_000 } });
+      const next = changed(record, {
+        hash: `${record.hash}-2`,
+        previous: { hash: record.hash, until: 9_000 },
+      });
       await keys.replace(next, SETUP);
       const many = [keyRecord(), keyRecord(), keyRecord()];
       const refused = [...many, bad(next, many[0]!), keyRecord()];
@@ -82,9 +107,14 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
 
     test('the hash of a secret before a rotation', async () => {
       const record = await added();
-      const next = changed(record, { hash: `${record.hash}-2`, previous: { hash: record.hash, until: 9_000 } });
+      const next = changed(record, {
+        hash: `${record.hash}-2`,
+        previous: { hash: record.hash, until: 9_000 },
+      });
       await keys.replace(next, SETUP);
-      await expect(add(keyRecord({ hash: record.hash }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await expect(add(keyRecord({ hash: record.hash }), 'refused')).rejects.toBeInstanceOf(
+        KeyTaken,
+      );
       await stillHas([next]);
       expect(await other.keys.find(record.hash)).toEqual(next);
     });
@@ -98,14 +128,18 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     test('a change that was made from another version than the stored one', async () => {
       const record = await added();
       for (const version of [1, 3])
-        await expect(replace({ ...record, version, label: 'stale' }, 'refused')).rejects.toBeInstanceOf(KeyConflict);
+        await expect(
+          replace({ ...record, version, label: 'stale' }, 'refused'),
+        ).rejects.toBeInstanceOf(KeyConflict);
       await stillHas([record]);
       await keys.replace({ ...record, version: 2 }, SETUP);
     });
 
     test('a change to the hash of another key', async () => {
       const [record, late] = [await added(), await added({ createdAt: 2_000 })];
-      await expect(replace(changed(record, { hash: late.hash }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await expect(replace(changed(record, { hash: late.hash }), 'refused')).rejects.toBeInstanceOf(
+        KeyTaken,
+      );
       await stillHas([record, late]);
       await keys.replace(changed(record, { label: 'well' }), SETUP);
     });
@@ -114,10 +148,16 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       const record = await added();
       await one.auditLog.append(note({ target: 'first' }, 'call'));
       await expect(add(keyRecord(), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
-      await expect(replace(changed(record, { label: 'twice' }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      await expect(replace(changed(record, { label: 'twice' }), 'call')).rejects.toBeInstanceOf(
+        IdempotencyConflict,
+      );
       // The caller that made the change before gets its answer, not a complaint that it was made.
-      await expect(add(keyRecord({ hash: record.hash }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
-      await expect(addMany([keyRecord({ hash: record.hash })], 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      await expect(add(keyRecord({ hash: record.hash }), 'call')).rejects.toBeInstanceOf(
+        IdempotencyConflict,
+      );
+      await expect(addMany([keyRecord({ hash: record.hash })], 'call')).rejects.toBeInstanceOf(
+        IdempotencyConflict,
+      );
       await expect(replace(record, 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       expect(await allKeys(other.keys)).toEqual([record]);
       expect((await kept()).map(({ target }) => target)).toEqual(['first']);
@@ -128,7 +168,10 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     test('its entry and its answer', async () => {
       const record = keyRecord();
       await keys.add(record, note({ action: 'keys.create' }, 'create'));
-      await keys.replace(changed(record, { label: 'new' }), note({ action: 'keys.update' }, 'update'));
+      await keys.replace(
+        changed(record, { label: 'new' }),
+        note({ action: 'keys.update' }, 'update'),
+      );
       expect((await kept()).map(({ action }) => action)).toEqual(['keys.create', 'keys.update']);
       for (const name of ['create', 'update'])
         expect(await other.auditLog.answered(name, 1_000)).toEqual(note({}, name).idempotent);
@@ -147,7 +190,10 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     test('one is made, and one entry is kept', async () => {
       const record = await added();
       const errors = await outcomes(
-        stores().map((store, i) => () => store.replace(changed(record, { label: `${i}` }), note({ after: `${i}` }))),
+        stores().map(
+          (store, i) => () =>
+            store.replace(changed(record, { label: `${i}` }), note({ after: `${i}` })),
+        ),
       );
       expect(errors.filter((error) => error === null)).toHaveLength(1);
       for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyConflict);
@@ -161,7 +207,9 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       const batches = stores().map((_, i) =>
         [...hashes.slice(i), ...hashes.slice(0, i)].slice(0, 4).map((hash) => keyRecord({ hash })),
       );
-      const errors = await outcomes(stores().map((store, i) => () => store.addMany(batches[i]!, note({ after: i }))));
+      const errors = await outcomes(
+        stores().map((store, i) => () => store.addMany(batches[i]!, note({ after: i }))),
+      );
       expect(errors.filter((error) => error === null)).toHaveLength(1);
       for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyTaken);
       const winner = errors.indexOf(null);
@@ -172,7 +220,9 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
 
     test('one key gets a hash, and one entry is kept', async () => {
       const errors = await outcomes(
-        stores().map((store) => () => store.add(keyRecord({ hash: 'wanted', imported: true }), note())),
+        stores().map(
+          (store) => () => store.add(keyRecord({ hash: 'wanted', imported: true }), note()),
+        ),
       );
       expect(errors.filter((error) => error === null)).toHaveLength(1);
       for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyTaken);

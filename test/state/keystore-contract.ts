@@ -6,7 +6,9 @@ import { MINUTE, window } from '../support/limits.ts';
 import { allKeys, changed, keyRecord, note, type OpenRecords } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-/** What `KeyStore` promises of finding, listing and watching, held against whatever implements it. */
+/**
+ * What `KeyStore` promises of finding, listing and watching, held against whatever implements it.
+ */
 export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
   let one: Records;
   let other: Records;
@@ -49,7 +51,10 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
 
   test('finds many by their hashes, in the order asked for', async () => {
     const many = await addedMany(250);
-    const rotated = changed(many[0]!, { hash: 'second', previous: { hash: many[0]!.hash, until: 9_000 } });
+    const rotated = changed(many[0]!, {
+      hash: 'second',
+      previous: { hash: many[0]!.hash, until: 9_000 },
+    });
     await keys.replace(rotated, note());
     const asked = [...many.map(({ hash }) => hash), 'unknown', 'second', many[3]!.hash].reverse();
     const expected = [rotated, ...many.slice(1), null, rotated, many[3]!].reverse();
@@ -72,7 +77,11 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
   test('lists the oldest first, whenever they were added, and those of one moment always alike', async () => {
     expect(await allKeys(keys)).toEqual([]);
     const late = await added({ createdAt: 3_000 });
-    const early = [await added({ id: 'key_b' }), await added({ id: 'key_B' }), await added({ id: 'key_a' })];
+    const early = [
+      await added({ id: 'key_b' }),
+      await added({ id: 'key_B' }),
+      await added({ id: 'key_a' }),
+    ];
     const middle = await added({ createdAt: 2_000 });
     const before = (await allKeys(keys)).map(({ id }) => id);
     expect(before.slice(0, 3).sort()).toEqual(early.map(({ id }) => id).sort());
@@ -82,12 +91,15 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
   });
 
   describe('read in parts', () => {
-    const ids = async (query?: KeyQuery) => (await Array.fromAsync(other.keys.read(query))).flat().map(({ id }) => id);
+    const ids = async (query?: KeyQuery) =>
+      (await Array.fromAsync(other.keys.read(query))).flat().map(({ id }) => id);
     let all: KeyRecord[];
     beforeEach(async () => {
       // More than a part, and of one moment more than a part too.
       all = [1, 2, 3].flatMap((createdAt) =>
-        Array.from({ length: createdAt === 2 ? 600 : 150 }, (_, i) => keyRecord({ createdAt, account: `a${i % 3}` })),
+        Array.from({ length: createdAt === 2 ? 600 : 150 }, (_, i) =>
+          keyRecord({ createdAt, account: `a${i % 3}` }),
+        ),
       );
       for (const from of [450, 0]) await keys.addMany(all.slice(from, from + 450), note());
     });
@@ -105,7 +117,9 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
         const after = listed[at]!;
         expect(await ids({ after })).toEqual(listed.slice(at + 1).map(({ id }) => id));
         const before = listed.slice(0, at).filter(({ account }) => account === 'a1');
-        expect(await ids({ after, newestFirst: true, account: 'a1' })).toEqual(before.map(({ id }) => id).reverse());
+        expect(await ids({ after, newestFirst: true, account: 'a1' })).toEqual(
+          before.map(({ id }) => id).reverse(),
+        );
       }
       expect(await ids({ account: 'a' })).toEqual([]);
     });
@@ -135,12 +149,17 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       for (const at of [0, 5, 700, 1_299]) {
         const after = listed[at]!;
         const later = listed.slice(at + 1).filter(({ plan }) => plan === 'pro');
-        expect(await idsIn(other.keys.read({ plan: 'pro', after }))).toEqual(later.map(({ id }) => id));
-        const earlier = listed.slice(0, at).filter(({ plan, account }) => plan === 'free' && account === 'a03');
+        expect(await idsIn(other.keys.read({ plan: 'pro', after }))).toEqual(
+          later.map(({ id }) => id),
+        );
+        const earlier = listed
+          .slice(0, at)
+          .filter(({ plan, account }) => plan === 'free' && account === 'a03');
         const query = { plan: 'free', account: 'a03', after, newestFirst: true };
         expect(await idsIn(other.keys.read(query))).toEqual(earlier.map(({ id }) => id).reverse());
       }
-      const inUse = (plan: string) => all.filter((key) => key.plan === plan && key.revokedAt === null).length;
+      const inUse = (plan: string) =>
+        all.filter((key) => key.plan === plan && key.revokedAt === null).length;
       expect(await other.keys.countKeys(['pro', 'none', 'free'])).toEqual(
         new Map([
           ['pro', inUse('pro')],
@@ -157,13 +176,17 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       expect(await other.keys.accounts('a0', 1)).toEqual(['a00']);
       expect(await other.keys.accounts('a06', 1)).toEqual([]);
       const found = await idsIn(other.keys.readAccounts(['a02', 'none', 'a05']));
-      const expected = all.filter(({ account }) => account === 'a02' || account === 'a05').map(({ id }) => id);
+      const expected = all
+        .filter(({ account }) => account === 'a02' || account === 'a05')
+        .map(({ id }) => id);
       expect(found.sort()).toEqual(expected.sort());
     });
 
     test('keys that expire in a time', async () => {
       const expected = all.filter(({ expiresAt, revokedAt }) => {
-        return revokedAt === null && expiresAt !== null && expiresAt > 10_101 && expiresAt <= 11_201;
+        return (
+          revokedAt === null && expiresAt !== null && expiresAt > 10_101 && expiresAt <= 11_201
+        );
       });
       expect((await idsIn(other.keys.readExpiring(10_101, 11_201))).sort()).toEqual(
         expected.map(({ id }) => id).sort(),
@@ -177,7 +200,10 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       const pro = (await other.keys.countKeys(['pro'])).get('pro')!;
       await keys.replace(changed(one!, { plan: 'free', expiresAt: 99_000 }), note());
       await keys.replace(changed(two!, { revokedAt: 5_000 }), note());
-      await keys.replace(changed(three!, { hash: 'another', plan: 'new', expiresAt: 99_001 }), note());
+      await keys.replace(
+        changed(three!, { hash: 'another', plan: 'new', expiresAt: 99_001 }),
+        note(),
+      );
       expect(await other.keys.countKeys(['pro', 'free', 'new'])).toEqual(
         new Map([
           ['pro', pro - 3],
@@ -188,7 +214,9 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       expect(await idsIn(other.keys.read({ plan: 'new' }))).toEqual([three!.id]);
       expect(await idsIn(other.keys.read({ plan: 'pro' }))).not.toContain(one!.id);
       expect(await idsIn(other.keys.read({ plan: 'pro' }))).toContain(two!.id);
-      expect((await idsIn(other.keys.readExpiring(98_000, 99_001))).sort()).toEqual([one!.id, three!.id].sort());
+      expect((await idsIn(other.keys.readExpiring(98_000, 99_001))).sort()).toEqual(
+        [one!.id, three!.id].sort(),
+      );
     });
   });
 
@@ -215,7 +243,8 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       const record = await added();
       const next = rotated(record, `${record.hash}-2`);
       await keys.replace(next, note());
-      for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(next);
+      for (const hash of [record.hash, next.hash])
+        expect(await other.keys.find(hash)).toEqual(next);
       expect(await other.keys.get(record.id)).toEqual(next);
       const ended = changed(next, { previous: null });
       await keys.replace(ended, note());
@@ -229,7 +258,8 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       await keys.replace(next, note());
       const labelled = changed(next, { label: 'between two secrets' });
       await keys.replace(labelled, note());
-      for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(labelled);
+      for (const hash of [record.hash, next.hash])
+        expect(await other.keys.find(hash)).toEqual(labelled);
     });
 
     test('and rotated again, is not found by the oldest secret', async () => {
@@ -239,7 +269,8 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       await keys.replace(second, note());
       await keys.replace(third, note());
       expect(await other.keys.find(record.hash)).toBeNull();
-      for (const hash of [second.hash, third.hash]) expect(await other.keys.find(hash)).toEqual(third);
+      for (const hash of [second.hash, third.hash])
+        expect(await other.keys.find(hash)).toEqual(third);
     });
 
     test('without an overlap is found by the new hash alone, and the old one is free', async () => {
@@ -263,7 +294,10 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
 
     /** That any key may have changed is as good as the hash of the one that did. */
     const heardOf = (hash: string) =>
-      until(`a notification of ${hash}`, () => notified.includes(hash) || notified.includes(undefined));
+      until(
+        `a notification of ${hash}`,
+        () => notified.includes(hash) || notified.includes(undefined),
+      );
 
     test('of a new key, a change, and both secrets of a rotation', async () => {
       const record = await added();

@@ -16,7 +16,16 @@ import {
   withoutOutdated,
 } from '../../src/state/shared/last-known-counters.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
-import { DAY, ESCALATION, HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import {
+  DAY,
+  ESCALATION,
+  HOUR,
+  limits,
+  MINUTE,
+  scoped,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
 
@@ -29,7 +38,12 @@ const SETTINGS: OutageSettings = {
   refusalCacheTtl: 5_000,
 };
 
-const WINDOWS = [window(3, MINUTE), window(9, HOUR, 'sliding'), scoped('login', 2, MINUTE), window(20, DAY)];
+const WINDOWS = [
+  window(3, MINUTE),
+  window(9, HOUR, 'sliding'),
+  scoped('login', 2, MINUTE),
+  window(20, DAY),
+];
 const anyWindow = fc.constantFrom(...WINDOWS);
 const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
   known: fc.option(
@@ -37,7 +51,9 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
       admission: fc.record({
         now: fc.nat(),
         verdict: fc.constantFrom('admitted' as const, 'limited' as const, 'banned' as const),
-        readings: fc.array(fc.record({ window: anyWindow, remaining: fc.nat(), resetAt: fc.nat() })),
+        readings: fc.array(
+          fc.record({ window: anyWindow, remaining: fc.nat(), resetAt: fc.nat() }),
+        ),
         retryAt: fc.nat(),
         bannedUntil: fc.nat(),
       }),
@@ -46,11 +62,16 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
   ),
   dues: fc.array(
     fc.record({
-      limits: fc.record({ windows: fc.array(anyWindow), escalation: fc.constantFrom(null, ESCALATION) }),
+      limits: fc.record({
+        windows: fc.array(anyWindow),
+        escalation: fc.constantFrom(null, ESCALATION),
+      }),
       reconciliation: fc.record({
         gateway: fc.uuid(),
         number: fc.nat(),
-        ban: fc.option(fc.record({ until: fc.nat(), since: fc.nat(), limit: fc.option(anyWindow) })),
+        ban: fc.option(
+          fc.record({ until: fc.nat(), since: fc.nat(), limit: fc.option(anyWindow) }),
+        ),
         windows: fc.array(fc.record({ units: fc.nat(), openedAt: fc.nat() })),
       }),
     }),
@@ -70,13 +91,22 @@ test('what was packed is the same once it is unpacked, payload after payload', (
       }
     }),
   );
-  expect(() => unpackLastKnown(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(/another storegate/);
+  expect(() => unpackLastKnown(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(
+    /another storegate/,
+  );
 });
 
 test('of a refusal the limit is kept if it has a scope: older versions report all others as own ones', () => {
   const kept = (violated: Window) => {
     const packer = new LastKnownPacker();
-    const admission = { now: 1, verdict: 'limited' as const, readings: [], retryAt: 2, bannedUntil: 0, violated };
+    const admission = {
+      now: 1,
+      verdict: 'limited' as const,
+      readings: [],
+      retryAt: 2,
+      bannedUntil: 0,
+      violated,
+    };
     packer.add('key:a', { known: { admission, divided: false }, dues: [] });
     const read: (LastKnownEntry['known'] | null)[] = [];
     unpackLastKnown(packer.take(), 'file', (_subject, { known }) => read.push(known));
@@ -90,7 +120,13 @@ test('what has passed is left out', () => {
   const [minute, hour] = [window(3, MINUTE), window(9, HOUR)];
   const reading = (resetAt: number) => ({ window: minute, remaining: 1, resetAt });
   const known = (resetAt: number, retryAt: number, bannedUntil: number) => ({
-    admission: { now: 0, verdict: 'limited' as const, readings: [reading(resetAt)], retryAt, bannedUntil },
+    admission: {
+      now: 0,
+      verdict: 'limited' as const,
+      readings: [reading(resetAt)],
+      retryAt,
+      bannedUntil,
+    },
     divided: true,
   });
   expect(withoutOutdated({ known: known(10, 10, 10), dues: [] }, 10)).toBeNull();
@@ -138,7 +174,12 @@ class MemoryCounters {
   }
 }
 
-function openState(backend: MemoryBackend, clock: TestClock, lastKnown: LastKnownCounters, gateway: string) {
+function openState(
+  backend: MemoryBackend,
+  clock: TestClock,
+  lastKnown: LastKnownCounters,
+  gateway: string,
+) {
   const breakers = createCircuitBreakers(backend, SETTINGS, () => {});
   const state = new SharedState({
     backend,
@@ -157,7 +198,9 @@ function openState(backend: MemoryBackend, clock: TestClock, lastKnown: LastKnow
 test('whenever a gateway is killed, what it had written is neither given out again nor charged twice', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.constantFrom('request', 'write', 'kill', 'down', 'back', 'loses answers'), { maxLength: 30 }),
+      fc.array(fc.constantFrom('request', 'write', 'kill', 'down', 'back', 'loses answers'), {
+        maxLength: 30,
+      }),
       async (history) => {
         const clock = new TestClock();
         const backend = new MemoryBackend(clock);
@@ -226,8 +269,15 @@ test('files hold what was marked, one process for each; a torn end and a foreign
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const failures: unknown[] = [];
   const open = (worker = 1, workers = 1) =>
-    lastKnownCountersIn({ folder, worker, workers, failed: (error) => void failures.push(error) }, 500)!;
-  const living = (names: readonly string[]) => ({ size: names.length, names: () => names, read: () => KNOWN });
+    lastKnownCountersIn(
+      { folder, worker, workers, failed: (error) => void failures.push(error) },
+      500,
+    )!;
+  const living = (names: readonly string[]) => ({
+    size: names.length,
+    names: () => names,
+    read: () => KNOWN,
+  });
   const one = open();
   const other = open();
   for (const [lastKnown, name] of [
@@ -250,7 +300,12 @@ test('files hold what was marked, one process for each; a torn end and a foreign
 
   writeFileSync(join(folder, 'standings.1.99.log'), 'something else entirely, and long enough');
   expect(
-    lastKnownCountersIn({ folder, worker: 1, workers: 1, failed: (error) => void failures.push(error) }),
+    lastKnownCountersIn({
+      folder,
+      worker: 1,
+      workers: 1,
+      failed: (error) => void failures.push(error),
+    }),
   ).toBeNull();
   expect(String(failures.at(-1))).toMatch(/is not a journal/);
 });
@@ -259,7 +314,12 @@ test('at most four processes of a folder keep counters; the next one runs withou
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const failures: unknown[] = [];
   const open = () =>
-    lastKnownCountersIn({ folder, worker: 1, workers: 1, failed: (error) => void failures.push(error) });
+    lastKnownCountersIn({
+      folder,
+      worker: 1,
+      workers: 1,
+      failed: (error) => void failures.push(error),
+    });
   const opened = [open(), open(), open(), open()];
   expect(opened).not.toContain(null);
   expect(open()).toBeNull();

@@ -33,7 +33,8 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
       ['key_1', at + 1],
       ['key_2', at + 1],
     ]);
-    for (const store of [uses, others]) expect(await store.load(['key_1', 'key_2'])).toEqual(latest);
+    for (const store of [uses, others])
+      expect(await store.load(['key_1', 'key_2'])).toEqual(latest);
   });
 
   test('a use of a clock that was an hour ahead does not hide later uses', async () => {

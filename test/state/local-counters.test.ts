@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounters } from '../../src/state/shared/local-counters.ts';
-import { DAY, ESCALATION, HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import {
+  DAY,
+  ESCALATION,
+  HOUR,
+  limits,
+  MINUTE,
+  scoped,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
@@ -23,7 +32,8 @@ test('gateways that share what is left never admit more than is left, in any win
         const backend = new EmbeddedState({ clock: clock.read });
         const alone = Array.from(
           { length: gateways },
-          (_, i) => new LocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
+          (_, i) =>
+            new LocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
         );
         backend.admit('a', plan, 0);
         for (const { pass, cost } of before) {
@@ -40,7 +50,8 @@ test('gateways that share what is left never admit more than is left, in any win
             if (clock.now >= reading.resetAt) continue;
             reading.admitted += cost;
             // A share is at least one unit, so that every gateway can admit something.
-            if (reading.window.limit >= gateways) expect(reading.admitted).toBeLessThanOrEqual(reading.remaining);
+            if (reading.window.limit >= gateways)
+              expect(reading.admitted).toBeLessThanOrEqual(reading.remaining);
           }
         }
       },
@@ -71,7 +82,11 @@ test('the reconciliation for the backend is what was admitted alone, less what i
 test('the reconciliation has the ban that began here, with the limit as the backend knows it, and no older one', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
-  const plan = limits([window(4, MINUTE), window(1000, HOUR)], { ...ESCALATION, grace: 0, strikes: 1 });
+  const plan = limits([window(4, MINUTE), window(1000, HOUR)], {
+    ...ESCALATION,
+    grace: 0,
+    strikes: 1,
+  });
   const strikeOut = () => {
     while (counts.admit('a', plan, 1).verdict !== 'banned');
     return { until: clock.now + MINUTE, since: clock.now, limit: plan.windows[0] };
@@ -94,7 +109,11 @@ test('a window that was over before the backend came back is not added', () => {
 test('of windows of a scope only what counted in them is added, less what was charged there after all', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const given = limits([window(20, MINUTE), scoped('login', 5, MINUTE), scoped('tag:search', 5, HOUR)]);
+  const given = limits([
+    window(20, MINUTE),
+    scoped('login', 5, MINUTE),
+    scoped('tag:search', 5, HOUR),
+  ]);
   const units = () => counts.due('a')?.reconciliation.windows.map((one) => one.units);
   counts.admit('a', given, 2);
   counts.admit('a', given, 1, ['login']);

@@ -120,7 +120,10 @@ describe('a process that was busy', () => {
   }
 
   test('reads what has arrived before it takes the answer for late', async () => {
-    const waiting = withDeadline(new Promise((resolve) => setImmediate(() => resolve('answer'))), 20);
+    const waiting = withDeadline(
+      new Promise((resolve) => setImmediate(() => resolve('answer'))),
+      20,
+    );
     block(30);
     await expect(waiting).resolves.toBe('answer');
   });

@@ -1,11 +1,22 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Addition, DUE_BATCH, LEASE, NEW_ENDPOINT_STATE, type Outbox } from '../../src/webhooks/outbox.ts';
+import {
+  type Addition,
+  DUE_BATCH,
+  LEASE,
+  NEW_ENDPOINT_STATE,
+  type Outbox,
+} from '../../src/webhooks/outbox.ts';
 
 const T = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
-/** The promises of `Outbox`, held against whatever implements it. `open`: an empty one, as two processes see it that share it. */
-export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Outbox; readonly other: Outbox }>): void {
+/**
+ * The promises of `Outbox`, held against whatever implements it. `open`: an empty one, as two
+ * processes see it that share it.
+ */
+export function keepsThePromisesOfOutbox(
+  open: () => Promise<{ readonly one: Outbox; readonly other: Outbox }>,
+): void {
   let one: Outbox;
   let other: Outbox;
   beforeEach(async () => {
@@ -27,7 +38,8 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
     error: 'HTTP 500',
     isGone,
   });
-  const taken = async (now: number, from = one, endpoint = 'a') => (await from.take(endpoint, now))!;
+  const taken = async (now: number, from = one, endpoint = 'a') =>
+    (await from.take(endpoint, now))!;
   const stateOf = async (endpoint = 'a') => (await one.states([endpoint]))[0]!;
 
   /** The ids of all that is due, in their order; all of it is done. */
@@ -43,7 +55,8 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
 
   describe('adding', () => {
     test('gives each receiver the event as it is, in the order in which events came', async () => {
-      for (const name of ['x', 'y', 'z']) expect(await one.add(addition(name, { endpoints: ['a', 'b'] }))).toBe(0);
+      for (const name of ['x', 'y', 'z'])
+        expect(await one.add(addition(name, { endpoints: ['a', 'b'] }))).toBe(0);
       const job = await taken(T);
       expect(job).toEqual({
         ...addition('x').message,
@@ -78,25 +91,33 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
 
     test('lets an end make the next begin a new event', async () => {
       const down = addition('down');
-      const back = addition('back', { once: { name: 'back', since: T, until: T + DAY, ends: 'down' } });
+      const back = addition('back', {
+        once: { name: 'back', since: T, until: T + DAY, ends: 'down' },
+      });
       expect(await one.add(down)).toBe(0);
       expect(await other.add(down)).toBeNull();
       expect(await one.add({ ...back, now: T + 10 })).toBe(0);
       expect(await other.add({ ...back, now: T + 20 })).toBeNull();
       expect(await other.add({ ...down, now: T + 30 })).toBe(0);
-      expect(await one.add({ ...back, once: { ...back.once, since: T + 30 }, now: T + 40 })).toBe(0);
+      expect(await one.add({ ...back, once: { ...back.once, since: T + 30 }, now: T + 40 })).toBe(
+        0,
+      );
       expect(await drained(T + 50)).toEqual(['msg_down', 'msg_back', 'msg_down', 'msg_back']);
     });
 
     test('keeps the newest where too many wait, says how many went, and counts them', async () => {
       for (let i = 0; i < 7; i++)
-        expect(await one.add(addition(`${i}`, { endpoints: ['a', 'b'], most: 5, now: T + i }))).toBe(i < 5 ? 0 : 2);
+        expect(
+          await one.add(addition(`${i}`, { endpoints: ['a', 'b'], most: 5, now: T + i })),
+        ).toBe(i < 5 ? 0 : 2);
       expect(await stateOf()).toMatchObject({ waiting: 5, oldest: T + 2, lost: 2 });
       expect(await drained(T + 9, 'b')).toEqual(['msg_2', 'msg_3', 'msg_4', 'msg_5', 'msg_6']);
     });
 
     test('keeps text of any script', async () => {
-      await one.add(addition('x', { message: { id: 'msg_x', type: 'test', body: '{"é":"𝄞 – \\u0000"}' } }));
+      await one.add(
+        addition('x', { message: { id: 'msg_x', type: 'test', body: '{"é":"𝄞 – \\u0000"}' } }),
+      );
       expect((await taken(T)).body).toBe('{"é":"𝄞 – \\u0000"}');
     });
   });
@@ -147,26 +168,39 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       const next = await taken(T + 500, other);
       expect(next).toMatchObject({ id: 'msg_y', attempts: 1, failures: 1 });
       await other.failed(next, failure(T + 500, 2_000));
-      expect(await stateOf()).toMatchObject({ failingSince: T, failures: 2, pausedUntil: T + 1_500 });
+      expect(await stateOf()).toMatchObject({
+        failingSince: T,
+        failures: 2,
+        pausedUntil: T + 1_500,
+      });
       expect(await taken(T + 1_500)).toMatchObject({ id: 'msg_x', attempts: 2, failures: 2 });
     });
 
     test('gets all that waits at once when it is well again, but for what somebody sends just now', async () => {
       for (const name of ['x', 'y', 'z']) await one.add(addition(name));
-      for (let i = 0; i < 2; i++) await one.failed(await taken(T + i), { ...failure(T + i, DAY), pausedUntil: T });
+      for (let i = 0; i < 2; i++)
+        await one.failed(await taken(T + i), { ...failure(T + i, DAY), pausedUntil: T });
       const held = await taken(T + 5, other);
       expect(held.id).toBe('msg_z');
       await one.resume('a', T + 6);
       expect(await drained(T + 7)).toEqual(['msg_x', 'msg_y']);
-      expect(await stateOf()).toEqual({ ...NEW_ENDPOINT_STATE, waiting: 1, oldest: T, deliveredAt: T + 7 });
+      expect(await stateOf()).toEqual({
+        ...NEW_ENDPOINT_STATE,
+        waiting: 1,
+        oldest: T,
+        deliveredAt: T + 7,
+      });
       await other.done(held, T + 8);
       expect((await stateOf()).waiting).toBe(0);
     });
 
     test('gets all of very many, though no step makes all of them due', async () => {
       const count = DUE_BATCH + 50;
-      await Promise.all(Array.from({ length: count }, async (_, i) => one.add(addition(`${i}`, { most: 2_000 }))));
-      for (let i = 0; i < count; i++) await one.failed(await taken(T), { ...failure(T, DAY), pausedUntil: T });
+      await Promise.all(
+        Array.from({ length: count }, async (_, i) => one.add(addition(`${i}`, { most: 2_000 }))),
+      );
+      for (let i = 0; i < count; i++)
+        await one.failed(await taken(T), { ...failure(T, DAY), pausedUntil: T });
       expect(await one.take('a', T)).toBeNull();
       await one.resume('a', T + 1);
       expect(await drained(T + 1)).toHaveLength(count);
@@ -231,7 +265,8 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
     test('a name is remembered as long as it was to be', async () => {
       const once = { name: 'x', since: 0, until: T + 600_000 };
       await one.add(addition('x', { once }));
-      const again = (now: number) => addition('x', { once: { ...once, until: now + 600_000 }, now });
+      const again = (now: number) =>
+        addition('x', { once: { ...once, until: now + 600_000 }, now });
       expect(await one.add(again(BEFORE))).toBeNull();
       expect(await one.add(again(BEFORE + 600_000))).toBeNull();
       expect(await one.add(again(BEFORE + 600_001))).toBe(0);

@@ -53,8 +53,13 @@ describe('the outbox in a folder', () => {
 
   test('that is not a database is reported with its path', () => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-    writeFileSync(join(folder, 'webhooks.db'), 'something else, and long enough to be looked at'.repeat(20));
-    expect(open).toThrow(/^cannot use webhooks\.db in the data folder \S+: .*file is not a database$/);
+    writeFileSync(
+      join(folder, 'webhooks.db'),
+      'something else, and long enough to be looked at'.repeat(20),
+    );
+    expect(open).toThrow(
+      /^cannot use webhooks\.db in the data folder \S+: .*file is not a database$/,
+    );
   });
 });
 
@@ -71,7 +76,10 @@ describe('the outbox in one Redis', () => {
   const suite = redisForSuite();
   keepsThePromisesOfOutbox(async () => {
     await suite.server.admin.flushall();
-    return { one: outboxInRedis(suite.redis, OWN_CLOCK), other: outboxInRedis(suite.server.admin, OWN_CLOCK) };
+    return {
+      one: outboxInRedis(suite.redis, OWN_CLOCK),
+      other: outboxInRedis(suite.server.admin, OWN_CLOCK),
+    };
   });
 
   test('expires if it is never taken', async () => {
@@ -79,10 +87,17 @@ describe('the outbox in one Redis', () => {
     const once = { name: 'x', since: 0, until: 5 };
     const message = { id: 'msg_x', type: 'test', body: '{}' };
     await outbox.add({ message, endpoints: ['a'], once, most: 10, now: 1 });
-    await outbox.failed((await outbox.take('a', 1))!, { now: 1, again: 2, pausedUntil: 2, error: 'no', isGone: false });
+    await outbox.failed((await outbox.take('a', 1))!, {
+      now: 1,
+      again: 2,
+      pausedUntil: 2,
+      error: 'no',
+      isGone: false,
+    });
     const names = (await suite.server.admin.keys('*')).filter((name) => name.endsWith(':a'));
     expect(names).toHaveLength(4);
-    for (const name of names) expect(await suite.server.admin.pttl(name)).toBeGreaterThan(29 * 86_400_000);
+    for (const name of names)
+      expect(await suite.server.admin.pttl(name)).toBeGreaterThan(29 * 86_400_000);
   });
 });
 

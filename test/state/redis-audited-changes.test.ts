@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
+import {
+  type AuditDraft,
+  IDEMPOTENCY_LIFETIME,
+  IdempotencyConflict,
+} from '../../src/keys/operators/audit-log.ts';
 import { auditEntriesIn } from '../../src/state/redis/audit-entries.ts';
 import { auditedChangesIn } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
@@ -30,7 +34,8 @@ function open(redis: Redis = server.admin) {
   return {
     made,
     answered: (name: string) => changes.answered(name),
-    make: (plan: () => Promise<string> = async () => 'change') => changes.make({ note: NOTE, locks: ['thing'], plan }),
+    make: (plan: () => Promise<string> = async () => 'change') =>
+      changes.make({ note: NOTE, locks: ['thing'], plan }),
   };
 }
 
@@ -57,10 +62,14 @@ describe('a change that must not be made twice', () => {
   test('and died after its entry was written is finished, with one entry', async () => {
     let isDown = true;
     const made: string[] = [];
-    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async (change) => {
-      if (isDown) throw new Outage('state_unavailable');
-      made.push(change);
-    });
+    const changes = auditedChangesIn<string>(
+      server.admin,
+      auditEntriesIn(server.admin, KEPT),
+      async (change) => {
+        if (isDown) throw new Outage('state_unavailable');
+        made.push(change);
+      },
+    );
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toBeInstanceOf(Outage);
     expect([made, await entries()]).toEqual([[], [JSON.stringify(NOTE.entry)]]);
@@ -75,11 +84,15 @@ describe('a change that must not be made twice', () => {
     const { made, make, answered } = open();
     const errors = await outcomes([1, 2, 3].map(() => () => make()));
     expect(errors.filter((error) => error === null)).toHaveLength(1);
-    for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
+    for (const error of errors)
+      if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
     expect(await answered('call')).toEqual(NOTE.idempotent);
     expect([made, await entries()]).toEqual([['change'], [JSON.stringify(NOTE.entry)]]);
     const life = await server.admin.pttl(keyOf.idempotentAnswer('call'));
-    expect([life > IDEMPOTENCY_LIFETIME - 60_000, life <= IDEMPOTENCY_LIFETIME]).toEqual([true, true]);
+    expect([life > IDEMPOTENCY_LIFETIME - 60_000, life <= IDEMPOTENCY_LIFETIME]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   test('and whose plan is refused leaves nothing, and may be asked for again', async () => {
@@ -96,18 +109,26 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all may be asked for again', async () => {
-    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async () => {
-      throw new Error('refused');
-    });
+    const changes = auditedChangesIn<string>(
+      server.admin,
+      auditEntriesIn(server.admin, KEPT),
+      async () => {
+        throw new Error('refused');
+      },
+    );
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toThrow('refused');
     expect(await changes.answered('call')).toBeNull();
   });
 
   test('and cannot be made after all is reported as failed', async () => {
-    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async () => {
-      throw new Error('refused');
-    });
+    const changes = auditedChangesIn<string>(
+      server.admin,
+      auditEntriesIn(server.admin, KEPT),
+      async () => {
+        throw new Error('refused');
+      },
+    );
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toThrow('refused');
     const actions = (await entries()).map((text) => (JSON.parse(text) as AuditDraft).action);

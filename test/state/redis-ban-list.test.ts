@@ -27,10 +27,14 @@ afterEach(async () => {
 });
 
 const banned = async () => (await gateway.state.bans()).map(({ subject }) => subject).sort();
-const scans = async () => Number(/cmdstat_scan:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
+const scans = async () =>
+  Number(/cmdstat_scan:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
 
 async function untilBanned(subject: string): Promise<void> {
-  await until('the ban has begun', async () => (await gateway.state.admit(subject, STRICT, 1)).verdict === 'banned');
+  await until(
+    'the ban has begun',
+    async () => (await gateway.state.admit(subject, STRICT, 1)).verdict === 'banned',
+  );
 }
 
 test('banned subjects are listed without a walk through all counters, however the ban began', async () => {
@@ -46,7 +50,10 @@ test('banned subjects are listed without a walk through all counters, however th
 
   // A gateway that asks Redis each time.
   const other = await openShared({ url: server.url, refusalCacheTtl: 0 });
-  await until('the ban has begun', async () => (await other.state.admit('key:new', STRICT, 1)).verdict === 'banned');
+  await until(
+    'the ban has begun',
+    async () => (await other.state.admit('key:new', STRICT, 1)).verdict === 'banned',
+  );
   await other.close();
 
   proxy.shut();
@@ -73,7 +80,10 @@ test('a ban has its limit, also if it began during an outage of Redis', async ()
   await untilBanned('key:outage');
   const began = Date.now();
   proxy.admit();
-  await until('both are noted', async () => (await banned().catch((): string[] => [])).length === 2);
+  await until(
+    'both are noted',
+    async () => (await banned().catch((): string[] => [])).length === 2,
+  );
   for (const { until, since, ...ban } of await gateway.state.bans()) {
     expect(ban).toEqual({ subject: expect.any(String), limit, level: 1 });
     expect(since).toBeLessThanOrEqual(began);
@@ -82,7 +92,10 @@ test('a ban has its limit, also if it began during an outage of Redis', async ()
 });
 
 test('the first list on a new Redis takes no walk, however much was counted since the start', async () => {
-  await until('the index is marked as whole', async () => (await server.admin.exists(keyOf.bansWhole)) === 1);
+  await until(
+    'the index is marked as whole',
+    async () => (await server.admin.exists(keyOf.bansWhole)) === 1,
+  );
   const before = await scans();
   await untilBanned('key:1');
   await until('it is listed', async () => (await banned()).length === 1);

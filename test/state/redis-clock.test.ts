@@ -22,11 +22,22 @@ const ENDPOINT = 'a';
 const JITTER = 1_000;
 const { names, queuedAt, due, came, lastResult } = keyOf.outbox;
 /** Scores, and fields of hashes, that are times; `*`: all fields. */
-const SCORES = [keyOf.gateways, keyOf.peers, keyOf.used, keyOf.bans, names, due(ENDPOINT), came(ENDPOINT)];
+const SCORES = [
+  keyOf.gateways,
+  keyOf.peers,
+  keyOf.used,
+  keyOf.bans,
+  names,
+  due(ENDPOINT),
+  came(ENDPOINT),
+];
 const FIELDS: [key: string, field: string][] = [
   [queuedAt, '*'],
   [keyOf.keyIndex, 'checked'],
-  ...['clock', 'paused', 'failing', 'delivered'].map((field): [string, string] => [lastResult(ENDPOINT), field]),
+  ...['clock', 'paused', 'failing', 'delivered'].map((field): [string, string] => [
+    lastResult(ENDPOINT),
+    field,
+  ]),
 ];
 
 /** To set the clock of Redis back by an hour is to add an hour to every time that it has. */
@@ -50,7 +61,8 @@ async function fromNow(time: string | number | null): Promise<number> {
   return Number(time) - Number(seconds) * 1_000 - Number(microseconds) / 1_000;
 }
 const lifetime = (key: string) => own.server.admin.pttl(key);
-const score = async (key: string, member: string) => fromNow(await own.server.admin.zscore(key, member));
+const score = async (key: string, member: string) =>
+  fromNow(await own.server.admin.zscore(key, member));
 const field = async (key: string, name: string) => fromNow(await own.server.admin.hget(key, name));
 
 interface Waiting {
@@ -85,10 +97,17 @@ async function failJob(): Promise<void> {
   await addEvent();
   const job = (await outbox().take(ENDPOINT, Date.now()))!;
   const now = Date.now();
-  await outbox().failed(job, { now, again: now + MINUTE, pausedUntil: now + 5_000, error: 'no', isGone: false });
+  await outbox().failed(job, {
+    now,
+    again: now + MINUTE,
+    pausedUntil: now + 5_000,
+    error: 'no',
+    isGone: false,
+  });
 }
 const take = () => outbox().take(ENDPOINT, Date.now());
-const firstDue = async () => score(due(ENDPOINT), (await own.server.admin.zrange(due(ENDPOINT), '0', '0'))[0]!);
+const firstDue = async () =>
+  score(due(ENDPOINT), (await own.server.admin.zrange(due(ENDPOINT), '0', '0'))[0]!);
 
 async function remember(): Promise<void> {
   const gateway = await openShared({ url: own.server.url });
@@ -143,8 +162,18 @@ const WAITING: Readonly<Record<string, Waiting>> = {
       await gateway.close();
     },
   },
-  [names]: { span: 10 * MINUTE, left: () => score(names, 'x'), begin: () => addEvent(), look: () => addEvent() },
-  [queuedAt]: { span: 0, left: () => field(queuedAt, 'x'), begin: () => addEvent(), look: () => addEvent() },
+  [names]: {
+    span: 10 * MINUTE,
+    left: () => score(names, 'x'),
+    begin: () => addEvent(),
+    look: () => addEvent(),
+  },
+  [queuedAt]: {
+    span: 0,
+    left: () => field(queuedAt, 'x'),
+    begin: () => addEvent(),
+    look: () => addEvent(),
+  },
   [due('*')]: {
     span: LEASE,
     left: firstDue,
@@ -194,7 +223,9 @@ const WITHOUT_TIME = [
 
 test('every key in Redis has a decision about its times', () => {
   const keys = [...sharedFormats()].flatMap((text) => /^redis key (.*)$/.exec(text)?.[1] ?? []);
-  expect([...Object.keys(WAITING), ...Object.keys(NOT_WAITING), ...WITHOUT_TIME].sort()).toEqual(keys.sort());
+  expect([...Object.keys(WAITING), ...Object.keys(NOT_WAITING), ...WITHOUT_TIME].sort()).toEqual(
+    keys.sort(),
+  );
 });
 
 describe('after the clock was set back by an hour, nothing lasts longer than it was to last', () => {

@@ -8,7 +8,12 @@ import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
-import { type ClusterSet, comeUpEmpty, startCluster, untilReplicated } from '../support/redis/topologies.ts';
+import {
+  type ClusterSet,
+  comeUpEmpty,
+  startCluster,
+  untilReplicated,
+} from '../support/redis/topologies.ts';
 import { recommendedUser } from '../support/redis/user.ts';
 import { until } from '../support/until.ts';
 
@@ -36,14 +41,17 @@ const LAST = hashIn((slot) => slot > 11_000);
 const OTHER = hashIn((slot) => slot < 10_000);
 
 function hashIn(isThere: (slot: number) => boolean): string {
-  return Array.from({ length: 1_000 }, (_, i) => `unknown-${i}`).find((hash) => isThere(slotOf(hash)))!;
+  return Array.from({ length: 1_000 }, (_, i) => `unknown-${i}`).find((hash) =>
+    isThere(slotOf(hash)),
+  )!;
 }
 
 async function found({ keys }: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isCountersError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
+const isCountersError = (error: unknown) =>
+  error instanceof Outage && error.cause instanceof CountersError;
 
 test('a master of a Cluster that comes up without its data makes no key unknown', async () => {
   const set = await open();
@@ -67,7 +75,9 @@ test('a replica that takes over has the data of its master', async () => {
   expect(await gateway.keys.find(LAST)).toBeNull();
   await untilReplicated(master, replica);
   await master.kill();
-  await until('the replica has taken over', async () => /role:master/.test(await replica.admin.info('replication')));
+  await until('the replica has taken over', async () =>
+    /role:master/.test(await replica.admin.info('replication')),
+  );
   const outcomes: unknown[] = [];
   await until('the gateway reaches it', async () => {
     outcomes.push(await found(gateway, LAST));
@@ -101,7 +111,9 @@ test('a Cluster that does not report the id of its data makes no key unknown', a
   const warn = jest.spyOn(console, 'warn').mockReturnValue();
   stops.push(() => warn.mockRestore());
   const set = await open();
-  const [url] = await Promise.all(set.masters.map((master) => recommendedUser(master, '+cluster', '-info', '+role')));
+  const [url] = await Promise.all(
+    set.masters.map((master) => recommendedUser(master, '+cluster', '-info', '+role')),
+  );
   const redis = (await connect({ ...DEFAULTS, ...settingsOf(set), url: url! })) as Cluster;
   stops.push(() => disconnect(redis));
   const data = clusterData(redis, () => {});

@@ -37,7 +37,8 @@ async function found(gateway: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(gateway.keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isCountersError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
+const isCountersError = (error: unknown) =>
+  error instanceof Outage && error.cause instanceof CountersError;
 
 describe('a Redis that has come up without its data', () => {
   test('makes no key unknown, until it has the data again', async () => {
@@ -50,7 +51,9 @@ describe('a Redis that has come up without its data', () => {
     expect(await gateway.keys.hasImported()).toBe(false);
 
     await comeUpEmpty();
-    await until('the gateway asks it', async () => isCountersError(await found(gateway, record.hash)));
+    await until('the gateway asks it', async () =>
+      isCountersError(await found(gateway, record.hash)),
+    );
     await expect(gateway.keys.hasImported()).rejects.toThrow(Outage);
     expect(gateway.eventCount('state.warning')).toBe(1);
     // A gateway that was started meanwhile marks it again.
@@ -138,7 +141,10 @@ describe.each([
     // The client reports that it cannot ask INFO.
     const warn = jest.spyOn(console, 'warn').mockReturnValue();
     stops.push(() => warn.mockRestore());
-    const redis = (await connect({ ...DEFAULTS, url: await recommendedUser(server, ...changes) })) as Redis;
+    const redis = (await connect({
+      ...DEFAULTS,
+      url: await recommendedUser(server, ...changes),
+    })) as Redis;
     stops.push(() => disconnect(redis));
     mark = dataMark(redis, () => {});
     await mark.learn();
@@ -161,7 +167,9 @@ describe.each([
   test(`a start ${isKnown ? 'does not warn' : 'warns'}`, async () => {
     const gateway = await openShared({ url: await recommendedUser(server, ...changes) });
     stops.push(() => gateway.close());
-    const warnings = gateway.events.flatMap((event) => (event.type === 'state.warning' ? [event.warning] : []));
+    const warnings = gateway.events.flatMap((event) =>
+      event.type === 'state.warning' ? [event.warning] : [],
+    );
     expect(warnings).toEqual(isKnown ? [] : [expect.stringContaining(UNKNOWN_ROLE)]);
     // Otherwise the gateway would never be ready.
     expect(await gateway.keys.hasImported()).toBe(!isKnown);

@@ -8,7 +8,11 @@ import { redisForSuite } from '../support/redis/suite.ts';
 const SUBJECT = 'key:charged';
 const MINUTE_WINDOW = window(100, MINUTE);
 const BEFORE = limits([MINUTE_WINDOW, scoped('login', 5, MINUTE)]);
-const AFTER = limits([MINUTE_WINDOW, scoped('search', 5, MINUTE), scoped('search', 50, HOUR, 'sliding')]);
+const AFTER = limits([
+  MINUTE_WINDOW,
+  scoped('search', 5, MINUTE),
+  scoped('search', 50, HOUR, 'sliding'),
+]);
 const [LOGIN, SEARCH] = [['login'], ['search']];
 
 const own = redisForSuite();
@@ -30,7 +34,9 @@ const counted = (units: readonly number[], number = 1) => ({
 });
 
 const remaining = async (given: Limits) =>
-  (await state.look(SUBJECT, given)).readings.map(({ window, remaining }) => window.limit - remaining);
+  (await state.look(SUBJECT, given)).readings.map(
+    ({ window, remaining }) => window.limit - remaining,
+  );
 
 test('what was counted under earlier limits takes nothing from windows that those did not have', async () => {
   await state.admit(SUBJECT, AFTER, 5, SEARCH);
@@ -52,14 +58,20 @@ test('it does not make the refusals unknown that were answered under newer limit
   await state.admit(SUBJECT, AFTER, 1, SEARCH);
   await state.charge(SUBJECT, BEFORE, counted([3, 3]));
   clock.pass(1_000);
-  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 1 });
+  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({
+    verdict: 'limited',
+    strikes: 1,
+  });
 });
 
 test('a ban that began under earlier limits is kept with its limit', async () => {
   await state.admit(SUBJECT, AFTER, 5, SEARCH);
   const ban = { until: clock.now + HOUR, since: clock.now, limit: BEFORE.windows[1]! };
   await state.charge(SUBJECT, BEFORE, { ...counted([3, 3]), ban });
-  expect(await state.admit(SUBJECT, AFTER, 1)).toMatchObject({ verdict: 'banned', bannedUntil: ban.until });
+  expect(await state.admit(SUBJECT, AFTER, 1)).toMatchObject({
+    verdict: 'banned',
+    bannedUntil: ban.until,
+  });
   const { name: _, ...limit } = BEFORE.windows[1]!;
   expect(await state.bans()).toEqual([expect.objectContaining({ subject: SUBJECT, limit })]);
   expect(await remaining(AFTER)).toEqual([8, 5, 5]);
@@ -83,5 +95,8 @@ test('strikes that were gathered under earlier limits are void, and change nothi
     cause: BEFORE.windows[1]!,
   });
   expect(await remaining(AFTER)).toEqual([5, 5, 5]);
-  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 1 });
+  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({
+    verdict: 'limited',
+    strikes: 1,
+  });
 });

@@ -31,7 +31,10 @@ beforeEach(async () => {
   );
   metrics = createMetrics({ ...CARRYING, subjects: () => gateway.state.size });
   const observe = toAll(metrics.observe, log.observe);
-  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 60_000 }, { observe, audit: KEPT });
+  gateway = await openRedis(
+    { ...DEFAULTS, url: proxy.url, deadline: 60_000 },
+    { observe, audit: KEPT },
+  );
 });
 afterEach(async () => {
   await gateway.close();
@@ -59,7 +62,12 @@ test('an outage is one line in and one line out, a gauge, and counters', async (
   proxy.admit();
   await until('it is over', () => lines.length > 1);
   expect(lines).toMatchObject([
-    { level: 40, msg: 'state.outage', policy: 'local', reason: expect.stringMatching(/^not connected to Redis: /) },
+    {
+      level: 40,
+      msg: 'state.outage',
+      policy: 'local',
+      reason: expect.stringMatching(/^not connected to Redis: /),
+    },
     { level: 30, msg: 'state.recovered', duration: expect.any(Number) },
   ]);
   expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');

@@ -55,12 +55,23 @@ function suite(settings: () => RedisSettings): void {
 
   test('200 callers of one key get exactly its limit, and every remainder once', async () => {
     const given = lenient([window(700, HOUR), window(2_000, DAY)]);
-    const admitted = await flood({ settings: settings(), subjects: ['key:one'], limits: given, requests: 300 });
+    const admitted = await flood({
+      settings: settings(),
+      subjects: ['key:one'],
+      limits: given,
+      requests: 300,
+    });
     expect(remainingOf(admitted, 'key:one')).toEqual(exactly(700));
   });
 
   test('so do several accounts at once', async () => {
-    const subjects = ['account:pro:a', 'account:pro:b', 'account:pro:c', 'account:pro:d', 'account:pro:e'];
+    const subjects = [
+      'account:pro:a',
+      'account:pro:b',
+      'account:pro:c',
+      'account:pro:d',
+      'account:pro:e',
+    ];
     const given = lenient([window(200, HOUR), window(300, DAY, 'sliding')]);
     const admitted = await flood({ settings: settings(), subjects, limits: given, requests: 100 });
     for (const subject of subjects) expect(remainingOf(admitted, subject)).toEqual(exactly(200));
@@ -84,7 +95,9 @@ function suite(settings: () => RedisSettings): void {
   });
 }
 
-/** The deadline is long, because two hundred callers share the test machine's processors with Redis. */
+/**
+ * The deadline is long, because two hundred callers share the test machine's processors with Redis.
+ */
 const PATIENT = { ...DEFAULTS, deadline: 5_000 };
 
 describe('four gateways on one Redis', () => {

@@ -47,7 +47,8 @@ async function open(settings: Partial<RedisSettings> = {}): Promise<void> {
 
 async function times(count: number, subject: string, given = LENIENT): Promise<string[]> {
   const verdicts: string[] = [];
-  for (let i = 0; i < count; i++) verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
+  for (let i = 0; i < count; i++)
+    verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
   return verdicts;
 }
 
@@ -101,7 +102,12 @@ const FAILURES: readonly (readonly [
       proxy.replies = 'pass';
     },
   ],
-  ['is stopped (SIGSTOP)', () => server.signal('SIGSTOP'), () => server.signal('SIGCONT'), { deadline: 250 }],
+  [
+    'is stopped (SIGSTOP)',
+    () => server.signal('SIGSTOP'),
+    () => server.signal('SIGCONT'),
+    { deadline: 250 },
+  ],
   [
     'takes no writes, as after a failover (READONLY)',
     () => server.admin.replicaof('127.0.0.1', '1'),
@@ -131,7 +137,8 @@ describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) =>
     await begin();
     try {
       await untilDown();
-      // Some of these may have reached Redis before the outage. None is admitted twice, so the limit still holds.
+      // Some of these may have reached Redis before the outage. None is admitted twice, so the
+      // limit still holds.
       const verdicts = await times(12, subject);
       expect(verdicts.filter((v) => v === 'admitted').length).toBeLessThanOrEqual(7);
       expect(verdicts.at(-1)).toBe('limited');
@@ -142,7 +149,9 @@ describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) =>
     await untilUp();
     await until('what was counted here is in Redis', async () => (await left(subject)) === 0);
     expect(await times(1, subject)).toEqual(['limited']);
-    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.recovered')]).toEqual([1, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.recovered')]).toEqual([
+      1, 1,
+    ]);
   });
 });
 
@@ -293,7 +302,10 @@ test('a ban that was earned during an outage of Redis is added on return', async
   expect(await times(4, subject, strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
   proxy.admit();
   await untilUp();
-  await until('the ban is in Redis', async () => (await gateway.state.look(subject, strict)).verdict === 'banned');
+  await until(
+    'the ban is in Redis',
+    async () => (await gateway.state.look(subject, strict)).verdict === 'banned',
+  );
 });
 
 describe('under the policy', () => {
@@ -322,20 +334,23 @@ describe('under the policy', () => {
     await untilDown();
     const before = gateway.eventCount('state.local_mode');
     expect(await times(30, subject)).toEqual(admitted(30));
-    expect(gateway.events.filter((e) => e.type === 'state.local_mode' && e.policy === 'allow')).toHaveLength(
-      before + 30,
-    );
+    expect(
+      gateway.events.filter((e) => e.type === 'state.local_mode' && e.policy === 'allow'),
+    ).toHaveLength(before + 30);
   });
 
   test('local, the workers of one gateway together admit what is left', async () => {
-    const workers = await Promise.all([1, 2, 3].map(() => openShared({ url: proxy.url }, { workers: 3 })));
+    const workers = await Promise.all(
+      [1, 2, 3].map(() => openShared({ url: proxy.url }, { workers: 3 })),
+    );
     const subject = fresh();
     await workers[0]!.state.admit(subject, LENIENT, 1);
     for (const { state } of workers) await state.admit(subject, LENIENT, 0);
     proxy.shut();
     let admitted = 0;
     for (let i = 0; i < 15; i++)
-      if ((await workers[i % 3]!.state.admit(subject, LENIENT, 1)).verdict === 'admitted') admitted++;
+      if ((await workers[i % 3]!.state.admit(subject, LENIENT, 1)).verdict === 'admitted')
+        admitted++;
     // Nine are left of ten.
     expect(admitted).toBe(9);
     await Promise.all(workers.map((worker) => worker.close()));
@@ -349,7 +364,8 @@ describe('under the policy', () => {
       await times(1, 'key:other', limits([window(1e6, MINUTE)], null));
       return (await server.admin.zcard(keyOf.gateways)) === 2;
     });
-    // The first gateway learns of the second with the next announcement; a gateway that opens now knows both.
+    // The first gateway learns of the second with the next announcement; a gateway that opens now
+    // knows both.
     const third = await openShared({ url: proxy.url, shareRemaining: true });
     await second.close();
     await times(2, subject);
@@ -360,7 +376,8 @@ describe('under the policy', () => {
       return third.eventCount('state.outage') === 1;
     });
     const verdicts = [];
-    for (let i = 0; i < 6; i++) verdicts.push((await third.state.admit(subject, LENIENT, 1)).verdict);
+    for (let i = 0; i < 6; i++)
+      verdicts.push((await third.state.admit(subject, LENIENT, 1)).verdict);
     // Eight are left for three known gateways.
     expect(verdicts).toEqual(['admitted', 'admitted', 'limited', 'limited', 'limited', 'limited']);
     expect((await third.state.admit(subject, LENIENT, 1)).readings[0]).toMatchObject({
@@ -377,9 +394,11 @@ describe('a hiccup of Redis', () => {
 
   beforeEach(async () => {
     gateways = [];
-    for (let i = 0; i < 4; i++) gateways.push(await openShared({ url: server.url, deadline: DEFAULTS.deadline }));
+    for (let i = 0; i < 4; i++)
+      gateways.push(await openShared({ url: server.url, deadline: DEFAULTS.deadline }));
     gateway = gateways[0]!;
-    const announced = async () => await server.admin.zrange(keyOf.gateways, '0', '-1', 'WITHSCORES');
+    const announced = async () =>
+      await server.admin.zrange(keyOf.gateways, '0', '-1', 'WITHSCORES');
     const opened = new Set(await announced());
     await until(
       'each has heard of all',
@@ -388,7 +407,10 @@ describe('a hiccup of Redis', () => {
   });
   afterEach(() => Promise.all(gateways.slice(1).map((one) => one.close())));
 
-  /** Eighty callers of a limit of 60 while Redis does nothing for `pause` milliseconds. Answers how many were admitted. */
+  /**
+   * Eighty callers of a limit of 60 while Redis does nothing for `pause` milliseconds. Answers how
+   * many were admitted.
+   */
   async function admittedWithin(pause: number): Promise<number> {
     const subject = fresh();
     const verdicts: string[] = [];
@@ -406,7 +428,8 @@ describe('a hiccup of Redis', () => {
     'of %d ms is waited for: four gateways together admit no more than the limit',
     async (pause) => {
       for (let i = 0; i < 10; i++) {
-        // Exactly 60, unless the test machine itself stands still. Redis ends a pause up to 100 ms after its time.
+        // Exactly 60, unless the test machine itself stands still. Redis ends a pause up to 100 ms
+        // after its time.
         expect(await admittedWithin(pause)).toBeLessThanOrEqual(78);
       }
     },
@@ -417,7 +440,10 @@ describe('a hiccup of Redis', () => {
   });
 
   test('leaves no key unknown', async () => {
-    const { record, secret } = await createKey(editOf(gateway.keys), PLANS, { account: 'acme', plan: 'free' });
+    const { record, secret } = await createKey(editOf(gateway.keys), PLANS, {
+      account: 'acme',
+      plan: 'free',
+    });
     await server.admin.client('PAUSE', 80, 'ALL');
     expect(await gateways[1]!.keys.find(hashSecret(secret))).toMatchObject({ id: record.id });
   });

@@ -34,7 +34,10 @@ const RECONCILIATION = {
   ban: null,
   windows: TEN.windows.map(() => ({ units: 1, openedAt: 0 })),
 };
-const STEPS: readonly (readonly [name: string, step: (subject: string, given: Limits) => Promise<unknown>])[] = [
+const STEPS: readonly (readonly [
+  name: string,
+  step: (subject: string, given: Limits) => Promise<unknown>,
+])[] = [
   ['admit', (subject, given) => state.admit(subject, given, 1)],
   ['look', (subject, given) => state.look(subject, given)],
   ['strike', (subject, given) => state.strike(subject, given)],
@@ -83,7 +86,9 @@ describe.each(STEPS)('%s', (_name, step) => {
 
 test('requests that share a call with one of a foreign key are decided as ever', async () => {
   await server.admin.set(keyOf.counters(SUBJECT), 'not a hash');
-  const answers = await Promise.allSettled(['key:1', SUBJECT, 'key:2'].map((subject) => state.admit(subject, TEN, 1)));
+  const answers = await Promise.allSettled(
+    ['key:1', SUBJECT, 'key:2'].map((subject) => state.admit(subject, TEN, 1)),
+  );
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 

@@ -22,7 +22,10 @@ async function untilCopied(folder: string, record: KeyRecord): Promise<void> {
   const reader = new KeyCacheReader(folder, (error) => failures.push(error));
   await until('the copy has it', () => {
     expect(failures).toEqual([]);
-    return reader.find(record.hash)?.record.version === record.version && (reader.freshness?.swept ?? 0) > 0;
+    return (
+      reader.find(record.hash)?.record.version === record.version &&
+      (reader.freshness?.swept ?? 0) > 0
+    );
   });
   reader.close();
 }
@@ -127,13 +130,19 @@ describe.each(topologies)('without %s', (_, startSet) => {
     await expect(second.keys.find('unseen')).rejects.toThrow(Outage);
     await expect(second.keys.hasImported()).rejects.toThrow(Outage);
     await expect(allKeys(second.keys)).rejects.toThrow(Outage);
-    const limits = { windows: [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }], escalation: null };
+    const limits = {
+      windows: [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }],
+      escalation: null,
+    };
     expect((await second.state.admit('key:1', limits, 1)).verdict).toBe('admitted');
 
     for (const server of set.servers) server.signal('SIGCONT');
     await until('Redis is taken up', () => second.eventCount('state.recovered') === 1);
     expect(second.ready()).toBe(true);
-    await until('it finds what is only there', async () => (await found(second, 'unseen')) === null);
+    await until(
+      'it finds what is only there',
+      async () => (await found(second, 'unseen')) === null,
+    );
     await until('it knows what was counted here', async () => {
       const { readings } = await second.state.look('key:1', limits);
       return readings[0]!.remaining === 1;

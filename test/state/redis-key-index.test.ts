@@ -3,7 +3,11 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { entriesOf, forgetIndex, isIndexWhole } from '../../src/state/redis/key-index.ts';
-import { isRepairDue, maintainKeyIndex, repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
+import {
+  isRepairDue,
+  maintainKeyIndex,
+  repairKeyIndex,
+} from '../../src/state/redis/key-index-repair.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { recordsInRedis } from '../../src/state/redis/records.ts';
 import { shardsOf } from '../../src/state/redis/shards.ts';
@@ -32,7 +36,10 @@ function keysIn(redis: Connection): KeyStore {
 }
 
 /** Ids by list, of all lists of these names. */
-async function listsIn(redis: Connection, names: readonly string[]): Promise<Map<string, string[]>> {
+async function listsIn(
+  redis: Connection,
+  names: readonly string[],
+): Promise<Map<string, string[]>> {
   const lists = await Promise.all(
     names.map(async (name) => [name, (await redis.zrange(name, '0', '-1')).sort()] as const),
   );
@@ -41,7 +48,8 @@ async function listsIn(redis: Connection, names: readonly string[]): Promise<Map
 
 function listsOf(records: readonly KeyRecord[]): Map<string, string[]> {
   const lists = new Map<string, string[]>();
-  for (const { list, id } of records.flatMap(entriesOf)) lists.set(list, [...(lists.get(list) ?? []), id].sort());
+  for (const { list, id } of records.flatMap(entriesOf))
+    lists.set(list, [...(lists.get(list) ?? []), id].sort());
   return lists;
 }
 
@@ -55,15 +63,21 @@ describe('in one Redis', () => {
   /** As a version without lists leaves them. */
   async function addUnlisted(count: number): Promise<KeyRecord[]> {
     const records = Array.from({ length: count }, (_, i) =>
-      keyRecord({ account: `a${i % 3}`, plan: i % 4 === 0 ? 'pro' : 'free', createdAt: 1_000 + (i >> 2) }),
+      keyRecord({
+        account: `a${i % 3}`,
+        plan: i % 4 === 0 ? 'pro' : 'free',
+        createdAt: 1_000 + (i >> 2),
+      }),
     );
-    for (let at = 0; at < count; at += 1_000) await keysIn(own.redis).addMany(records.slice(at, at + 1_000), note());
+    for (let at = 0; at < count; at += 1_000)
+      await keysIn(own.redis).addMany(records.slice(at, at + 1_000), note());
     await own.redis.del(...listsOf(records).keys(), keyOf.accounts, keyOf.plans);
     return records;
   }
 
   async function commandsOf(work: () => Promise<unknown>): Promise<number> {
-    const total = async () => Number(/total_commands_processed:(\d+)/.exec(await own.server.admin.info('stats'))?.[1]);
+    const total = async () =>
+      Number(/total_commands_processed:(\d+)/.exec(await own.server.admin.info('stats'))?.[1]);
     const before = await total();
     await work();
     // The second look is one of them.
@@ -158,7 +172,10 @@ describe('in one Redis', () => {
     let at = 0;
     const changes = async () => {
       for (const record of [records[at]!, records.at(-1 - at)!])
-        await keys.replace(changed(record, { plan: 'new', revokedAt: at % 2 === 0 ? 3_000 : null }), note());
+        await keys.replace(
+          changed(record, { plan: 'new', revokedAt: at % 2 === 0 ? 3_000 : null }),
+          note(),
+        );
       await keys.add(keyRecord({ createdAt: 1_000 + at, account: 'added' }), note());
       at++;
     };
@@ -189,10 +206,18 @@ describe('in one Redis', () => {
     const gateway = await openShared({ url: own.server.url });
     expect(await isIndexWhole(own.redis)).toBe(false);
     await gateway.close();
-    await until('the lock has expired', async () => (await own.redis.exists(keyOf.lock('key-index'))) === 0);
-    const stops = [1, 2].map(() => maintainKeyIndex(own.redis, { isFit: () => true, failed: () => {} }));
+    await until(
+      'the lock has expired',
+      async () => (await own.redis.exists(keyOf.lock('key-index'))) === 0,
+    );
+    const stops = [1, 2].map(() =>
+      maintainKeyIndex(own.redis, { isFit: () => true, failed: () => {} }),
+    );
     await until('the lists are built', () => isIndexWhole(own.redis));
-    await until('the lock is free', async () => (await own.redis.exists(keyOf.lock('key-index'))) === 0);
+    await until(
+      'the lock is free',
+      async () => (await own.redis.exists(keyOf.lock('key-index'))) === 0,
+    );
     for (const stop of stops) stop();
   });
 });
@@ -242,37 +267,45 @@ describe('in a Redis Cluster, a change that is killed between any two commands',
   test.each<[string, (killed: Connection, record: KeyRecord) => unknown]>([
     ['an addition', (killed) => keysIn(killed).add(newKey(), note())],
     ['many additions', (killed) => keysIn(killed).addMany([newKey(), newKey(), newKey()], note())],
-    ['a change of plan and secret', (killed, record) => keysIn(killed).replace(edited(record), note())],
+    [
+      'a change of plan and secret',
+      (killed, record) => keysIn(killed).replace(edited(record), note()),
+    ],
     [
       'a revocation',
-      (killed, record) => keysIn(killed).replace(changed(record, { revokedAt: 3_000, plan: 'pro' }), note()),
+      (killed, record) =>
+        keysIn(killed).replace(changed(record, { revokedAt: 3_000, plan: 'pro' }), note()),
     ],
     ['a transfer of new keys', (killed) => takeKeys(killed, [newKey(), newKey()], false)],
     ['a transfer of a changed key', (killed, record) => takeKeys(killed, [edited(record)], false)],
-  ])('%s: no key is missing in a list, and none is too many after a repair', async (_what, change) => {
-    for (let last = 0, isKilled = true; isKilled; last++) {
-      await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-      const record = newKey();
-      await keys.add(record, note());
-      await repairKeyIndex(redis, onwards);
-      const killed = killedAfter(redis, last);
-      await Promise.resolve(change(killed.redis, record)).catch(() => {});
-      isKilled = killed.isKilled();
-      const all = await allKeys(keys);
-      const expected = listsOf(all);
-      for (const [list, ids] of expected)
-        expect(await redis.zrange(list, '0', '-1')).toEqual(expect.arrayContaining(ids));
-      for (const plan of ['free', 'pro']) {
-        const ids = all.filter((key) => key.plan === plan).map(({ id }) => id);
-        expect((await idsOf(keys.read({ plan }))).sort()).toEqual(ids.sort());
+  ])(
+    '%s: no key is missing in a list, and none is too many after a repair',
+    async (_what, change) => {
+      for (let last = 0, isKilled = true; isKilled; last++) {
+        await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
+        const record = newKey();
+        await keys.add(record, note());
+        await repairKeyIndex(redis, onwards);
+        const killed = killedAfter(redis, last);
+        await Promise.resolve(change(killed.redis, record)).catch(() => {});
+        isKilled = killed.isKilled();
+        const all = await allKeys(keys);
+        const expected = listsOf(all);
+        for (const [list, ids] of expected)
+          expect(await redis.zrange(list, '0', '-1')).toEqual(expect.arrayContaining(ids));
+        for (const plan of ['free', 'pro']) {
+          const ids = all.filter((key) => key.plan === plan).map(({ id }) => id);
+          expect((await idsOf(keys.read({ plan }))).sort()).toEqual(ids.sort());
+        }
+        // The locks of the killed process have expired.
+        for (const { admin } of set.masters) {
+          for (const lock of await admin.keys(keyOf.lock('*').replace(/[{}]/g, '?')))
+            await admin.del(lock);
+        }
+        await repairKeyIndex(redis, onwards);
+        expected.delete(keyOf.keysOfAccount('acme'));
+        expect(await listsIn(redis, REPAIRED)).toEqual(expected);
       }
-      // The locks of the killed process have expired.
-      for (const { admin } of set.masters) {
-        for (const lock of await admin.keys(keyOf.lock('*').replace(/[{}]/g, '?'))) await admin.del(lock);
-      }
-      await repairKeyIndex(redis, onwards);
-      expected.delete(keyOf.keysOfAccount('acme'));
-      expect(await listsIn(redis, REPAIRED)).toEqual(expected);
-    }
-  });
+    },
+  );
 });

@@ -67,7 +67,10 @@ test('a revocation published while the listener was cut off is noticed after it 
   proxy.shut();
   await revokeKey(editOf(one.keys), record.id);
   proxy.admit();
-  await until('the other gateway knows', async () => (await found(secret).catch(() => null))?.revoked === true);
+  await until(
+    'the other gateway knows',
+    async () => (await found(secret).catch(() => null))?.revoked === true,
+  );
 });
 
 test('the end of an outage announces that any key may have changed, also without a message', async () => {
@@ -96,7 +99,10 @@ test('a key that was unknown is known as soon as it is made', async () => {
 test('a look-up of an unknown key is one command', async () => {
   const calls = async () => {
     const stats = await server.admin.info('commandstats');
-    return [...stats.matchAll(/cmdstat_m?get:calls=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+    return [...stats.matchAll(/cmdstat_m?get:calls=(\d+)/g)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
   };
   // It asks too.
   await keyring.whenReady;
@@ -112,16 +118,27 @@ test('keys and the audit log do not expire, and everything else does', async () 
   await one.state.admit('key:2', given, 2);
   await one.state.ban('key:3', given, MINUTE);
   const lasting: string[] = [];
-  for (const name of await server.admin.keys('*')) if ((await server.admin.pttl(name)) === -1) lasting.push(name);
+  for (const name of await server.admin.keys('*'))
+    if ((await server.admin.pttl(name)) === -1) lasting.push(name);
   const { apiKeys, audit, auditDropped, bansWhole, dataMark, accounts, plans, keyIndex } = keyOf;
   const ofKey = [keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id)];
-  const lists = [apiKeys, accounts, plans, keyIndex, keyOf.keysOfAccount('acme'), keyOf.keysOfPlan('free')];
-  expect(lasting.sort()).toEqual([...ofKey, ...lists, audit, auditDropped, bansWhole, dataMark].sort());
+  const lists = [
+    apiKeys,
+    accounts,
+    plans,
+    keyIndex,
+    keyOf.keysOfAccount('acme'),
+    keyOf.keysOfPlan('free'),
+  ];
+  expect(lasting.sort()).toEqual(
+    [...ofKey, ...lists, audit, auditDropped, bansWhole, dataMark].sort(),
+  );
 });
 
 describe('what one gateway does to a subject, the other answers', () => {
   const ONE = limits([window(1, HOUR)]);
-  const verdict = async (gateway: SharedGateway) => (await gateway.state.admit('key:s', ONE, 1)).verdict;
+  const verdict = async (gateway: SharedGateway) =>
+    (await gateway.state.admit('key:s', ONE, 1)).verdict;
 
   test('a refusal is answered from memory until a reset', async () => {
     await verdict(two);
@@ -182,7 +199,11 @@ test.each([0, 1, 499, 500, 501])(
         };
       },
     });
-    const { read } = keysInRedis(redis, { make: async () => {} } as never, { deadline: 10_000 } as never);
+    const { read } = keysInRedis(
+      redis,
+      { make: async () => {} } as never,
+      { deadline: 10_000 } as never,
+    );
     const ids = (await Array.fromAsync(read())).flat().map(({ id }) => id);
     expect(added).toBe(true);
     expect(ids).toEqual(all.map(({ id }) => id));

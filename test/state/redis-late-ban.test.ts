@@ -10,7 +10,13 @@ const one = limits([window(60, MINUTE)]);
 /** The reports of an answer that came after the deadline. */
 async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: StartedBan[] }> {
   const batch = new Batch();
-  const request = { limits: one, cost: 1, scopes: NO_SCOPES, resolve: (_: Admission) => {}, reject: () => {} };
+  const request = {
+    limits: one,
+    cost: 1,
+    scopes: NO_SCOPES,
+    resolve: (_: Admission) => {},
+    reject: () => {},
+  };
   for (const subject of ['key:a', 'key:b']) batch.add({ subject, ...request });
   const [ends, bans]: [unknown[], StartedBan[]] = [[], []];
   const running = answer.then((one) => batch.read(one));

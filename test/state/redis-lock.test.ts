@@ -23,7 +23,9 @@ test('work under one name is done one after the other, in whatever order the nam
     inside--;
   };
   await Promise.all(
-    Array.from({ length: 12 }, (_, i) => withLocks(server.admin, i % 2 ? ['a', 'b', 'a'] : ['b', 'a'], work)),
+    Array.from({ length: 12 }, (_, i) =>
+      withLocks(server.admin, i % 2 ? ['a', 'b', 'a'] : ['b', 'a'], work),
+    ),
   );
   expect(most).toBe(1);
   expect(await held()).toEqual([]);

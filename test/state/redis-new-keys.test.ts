@@ -31,17 +31,21 @@ test.each([
   ['the ids', ['list', 'records']],
   ['the ids and their list', ['records']],
   ['all', []],
-])('a change that died after %s was written is finished when it is made again', async (_what, missing) => {
-  const many = { records: records() };
-  await applyNewKeys(server.admin, many);
-  const whole = await stored();
-  const last = many.records.slice(1);
-  if (missing.includes('records')) await server.admin.del(last.map(({ hash }) => keyOf.apiKey(hash)));
-  if (missing.includes('list')) await server.admin.del(keyOf.apiKeys);
-  if (missing.includes('ids')) await server.admin.del(last.map(({ id }) => keyOf.apiKeyId(id)));
-  await applyNewKeys(server.admin, many);
-  expect(await stored()).toEqual(whole);
-});
+])(
+  'a change that died after %s was written is finished when it is made again',
+  async (_what, missing) => {
+    const many = { records: records() };
+    await applyNewKeys(server.admin, many);
+    const whole = await stored();
+    const last = many.records.slice(1);
+    if (missing.includes('records'))
+      await server.admin.del(last.map(({ hash }) => keyOf.apiKey(hash)));
+    if (missing.includes('list')) await server.admin.del(keyOf.apiKeys);
+    if (missing.includes('ids')) await server.admin.del(last.map(({ id }) => keyOf.apiKeyId(id)));
+    await applyNewKeys(server.admin, many);
+    expect(await stored()).toEqual(whole);
+  },
+);
 
 test('a caller that repeats the change of a dead one imports what is missing under other ids', async () => {
   const [first, second] = [keyRecord({ imported: true }), keyRecord({ imported: true })];
@@ -58,8 +62,12 @@ test('a caller that repeats the change of a dead one imports what is missing und
 test('a hash or id that became that of another key stays with it', async () => {
   const [there, late] = [keyRecord(), keyRecord()];
   await applyNewKeys(server.admin, { records: [there] });
-  await expect(applyNewKeys(server.admin, { records: [{ ...late, hash: there.hash }] })).rejects.toThrow(KeyTaken);
-  await expect(applyNewKeys(server.admin, { records: [{ ...late, id: there.id }] })).rejects.toThrow(KeyTaken);
+  await expect(
+    applyNewKeys(server.admin, { records: [{ ...late, hash: there.hash }] }),
+  ).rejects.toThrow(KeyTaken);
+  await expect(
+    applyNewKeys(server.admin, { records: [{ ...late, id: there.id }] }),
+  ).rejects.toThrow(KeyTaken);
   expect(await gateway.records(KEPT).keys.find(there.hash)).toEqual(there);
 });
 

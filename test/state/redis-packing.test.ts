@@ -8,7 +8,11 @@ const BANS = '[10,60000,1,100,86400000,60000,300000,1800000,7200000,86400000]';
 /** Counters in Redis are kept under these very texts, and gateways of other versions send them. */
 test.each<[string, ReturnType<typeof limits>, PackedLimits]>([
   ['a fixed window', limits([window(60, MINUTE, 'fixed')], null), ['60000', '[0,60000,60]', '']],
-  ['a sliding window', limits([window(500, HOUR, 'sliding')], null), ['s3600000', '[1,3600000,500]', '']],
+  [
+    'a sliding window',
+    limits([window(500, HOUR, 'sliding')], null),
+    ['s3600000', '[1,3600000,500]', ''],
+  ],
   [
     'several windows and an escalation',
     limits([window(60, MINUTE), window(500, HOUR, 'sliding'), window(1000, DAY)], ESCALATION),

@@ -21,7 +21,9 @@ afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) subscriber.close();
 });
 
-/** A gateway of this name that answers what `status` does, known to all as soon as this resolves. */
+/**
+ * A gateway of this name that answers what `status` does, known to all as soon as this resolves.
+ */
 async function join(name: string, status: () => unknown): Promise<Peers> {
   const answer = (question: string) => (question === 'status' ? Promise.resolve(status()) : null);
   const failed = (error: unknown) => {
@@ -31,7 +33,10 @@ async function join(name: string, status: () => unknown): Promise<Peers> {
   subscribers.push(subscriber);
   const peers = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
   opened.push(peers);
-  await until('it is known', async () => (await own.server.admin.zscore(keyOf.peers, name)) !== null);
+  await until(
+    'it is known',
+    async () => (await own.server.admin.zscore(keyOf.peers, name)) !== null,
+  );
   return peers;
 }
 
@@ -51,11 +56,17 @@ test('a flood of questions has few answers under way', async () => {
   const two = await join('two', () => STATUS);
   const from = '00000000-0000-4000-8000-000000000000';
   await until('it listens', async () => {
-    await own.server.admin.publish(QUESTIONS, JSON.stringify({ from, id: 'a', question: 'status' }));
+    await own.server.admin.publish(
+      QUESTIONS,
+      JSON.stringify({ from, id: 'a', question: 'status' }),
+    );
     return asked > 0;
   });
   for (let i = 0; i < 100; i++)
-    await own.server.admin.publish(QUESTIONS, JSON.stringify({ from, id: 'a', question: 'status' }));
+    await own.server.admin.publish(
+      QUESTIONS,
+      JSON.stringify({ from, id: 'a', question: 'status' }),
+    );
   // Redis delivers messages in order: a gateway that received the last one has received all.
   expect((await two.ask('status', null)).silent).toEqual(['one']);
   expect(asked).toBeLessThan(50);
@@ -89,7 +100,10 @@ test('a silent gateway is reported with the time, and one that stops is forgotte
   const now = Date.now();
   await own.server.admin.zadd(keyOf.peers, now - 3_600_000, 'hung', now - 90_000_000, 'long ago');
   await two.close();
-  await until('it is announced again', async () => (await own.server.admin.zscore(keyOf.peers, 'long ago')) === null);
+  await until(
+    'it is announced again',
+    async () => (await own.server.admin.zscore(keyOf.peers, 'long ago')) === null,
+  );
   const { answers, silent, lost } = await one.ask('status', null);
   expect(answers.map(({ gateway }) => gateway)).toEqual(['one']);
   expect([silent, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);

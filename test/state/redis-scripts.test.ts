@@ -10,12 +10,14 @@ test.each(files)('%s says in its name and header which keys and arguments it tak
   const count = /^[a-z]+-(\d+|n)\.lua$/.exec(file)?.[1];
   expect(count).toBeDefined();
   const header = text.slice(0, text.search(/^(?!--)/m));
-  for (const word of ['KEYS', 'ARGV', 'Return']) expect(header).toMatch(new RegExp(`^-- ${word}`, 'm'));
+  for (const word of ['KEYS', 'ARGV', 'Return'])
+    expect(header).toMatch(new RegExp(`^-- ${word}`, 'm'));
 
   const { text: whole } = loadScript(file);
   const code = whole.replace(/^\s*--.*$/gm, '');
   const used = new Set([...code.matchAll(/\bKEYS\[(\w+)\]/g)].map((match) => match[1]));
-  const promised = count === 'n' ? ['i'] : Array.from({ length: Number(count) }, (_, i) => `${i + 1}`);
+  const promised =
+    count === 'n' ? ['i'] : Array.from({ length: Number(count) }, (_, i) => `${i + 1}`);
   expect([...used].sort()).toEqual(promised);
   for (const key of promised) expect(header).toContain(`[${key}]`);
   expect(whole).not.toContain('--- include');

@@ -53,7 +53,9 @@ test('a wrong password is one clear sentence', async () => {
 
 test('a missing password is one clear sentence', async () => {
   const where = `127.0.0.1:${server.port}`;
-  expect(await refusal({ url: `redis://${where}` })).toBe(`Redis at ${where} wants a password: put it into redis.url`);
+  expect(await refusal({ url: `redis://${where}` })).toBe(
+    `Redis at ${where} wants a password: put it into redis.url`,
+  );
 });
 
 test('a Redis that is not there is one clear sentence', async () => {
@@ -64,7 +66,9 @@ test('a Redis that is not there is one clear sentence', async () => {
 });
 
 test('a single Redis is not taken for a Cluster', async () => {
-  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain('is not a Cluster: set redis.topology');
+  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain(
+    'is not a Cluster: set redis.topology',
+  );
 });
 
 test('a Redis that is too old is refused by its version', async () => {
@@ -73,14 +77,25 @@ test('a Redis that is too old is refused by its version', async () => {
   proxy.rewrite = (reply) => reply.replace(`redis_version:${version}`, `redis_version:${old}`);
   const url = new URL(proxy.url);
   url.password = PASSWORD;
-  expect(await refusal({ url: url.href })).toBe(`Redis ${old} is too old: the gateway needs 6.2 or later`);
+  expect(await refusal({ url: url.href })).toBe(
+    `Redis ${old} is too old: the gateway needs 6.2 or later`,
+  );
 });
 
 test.each([
   ['scripts', ['+@all', '-eval', '-evalsha']],
   ['publishing', ['+@all', '-publish']],
 ])('a user who lacks the right for %s gets a message about it', async (_what, rights) => {
-  await server.admin.acl('SETUSER', 'limited', 'reset', 'on', `>${PASSWORD}`, '~*', '&*', ...rights);
+  await server.admin.acl(
+    'SETUSER',
+    'limited',
+    'reset',
+    'on',
+    `>${PASSWORD}`,
+    '~*',
+    '&*',
+    ...rights,
+  );
   expect(await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` })).toMatch(
     /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
   );
@@ -92,7 +107,17 @@ test.each([
 ])(
   'a start that fails because the user lacks the right %s leaves no client that tries for ever',
   async (_what, right) => {
-    await server.admin.acl('SETUSER', 'limited', 'reset', 'on', `>${PASSWORD}`, '~*', '&*', '+@all', right);
+    await server.admin.acl(
+      'SETUSER',
+      'limited',
+      'reset',
+      'on',
+      `>${PASSWORD}`,
+      '~*',
+      '&*',
+      '+@all',
+      right,
+    );
     const message = await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` });
     expect(message).toMatch(/^the Redis user lacks a permission: /);
     const left = async () => /name=storegate/.test((await server.admin.client('LIST')) as string);
@@ -115,7 +140,9 @@ test('a second connection that Redis does not take is not tried for ever', async
 test('a user with the rights that the manual lists is enough', async () => {
   gateway = await openShared({ url: await recommendedUser(server) });
   const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
-  expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe('admitted');
+  expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe(
+    'admitted',
+  );
   await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await allKeys(gateway.keys)).toEqual([]);
@@ -137,14 +164,18 @@ test('an eviction policy that may drop bans is warned about by name', async () =
   await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
   gateway = await openShared({ url: server.url });
   expect(gateway.events.filter((event) => event.type === 'state.warning')).toEqual([
-    { type: 'state.warning', warning: expect.stringContaining('set maxmemory-policy to noeviction, not allkeys-lru') },
+    {
+      type: 'state.warning',
+      warning: expect.stringContaining('set maxmemory-policy to noeviction, not allkeys-lru'),
+    },
   ]);
 });
 
 test('an eviction policy that is set while the gateway runs is warned about once each time', async () => {
   const shared = await openShared({ url: server.url }, { lookAgain: 5 });
   gateway = shared;
-  const infos = async () => Number(/cmdstat_info:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1]);
+  const infos = async () =>
+    Number(/cmdstat_info:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1]);
   // The admin's own call is one of them.
   const looked = async () => {
     const before = await infos();
@@ -163,7 +194,9 @@ test('an eviction policy that is set while the gateway runs is warned about once
 
 test('a test server whose port is taken is not mistaken for the one that has it', async () => {
   for (let i = 0; i < 5; i++)
-    await expect(startRedis({ port: server.port, password: PASSWORD })).rejects.toThrow('Address already in use');
+    await expect(startRedis({ port: server.port, password: PASSWORD })).rejects.toThrow(
+      'Address already in use',
+    );
 });
 
 test('nothing is left open by a start that fails', async () => {

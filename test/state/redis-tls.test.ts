@@ -30,9 +30,14 @@ afterAll(() => {
 });
 
 /** Starts a server that answers TLS, and resolves with its port. */
-async function startTls(names: string, { args = [], ...options }: Parameters<typeof startRedis>[0] = {}) {
+async function startTls(
+  names: string,
+  { args = [], ...options }: Parameters<typeof startRedis>[0] = {},
+) {
   const port = await freePort();
-  servers.push(await startRedis({ ...options, args: [...authority.redisArgs(port, names), ...args] }));
+  servers.push(
+    await startRedis({ ...options, args: [...authority.redisArgs(port, names), ...args] }),
+  );
   return port;
 }
 
@@ -44,13 +49,17 @@ describe('a gateway that trusts the CA', () => {
   });
   afterAll(() => setDefaultCACertificates(trusted));
 
-  async function counts(settings: Partial<RedisSettings> & { readonly url: string }): Promise<void> {
+  async function counts(
+    settings: Partial<RedisSettings> & { readonly url: string },
+  ): Promise<void> {
     const gateway = await openShared(settings);
     try {
       const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 1, span: 60_000 }];
       const verdicts = [];
       for (let i = 0; i < 2; i++)
-        verdicts.push((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict);
+        verdicts.push(
+          (await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict,
+        );
       expect(verdicts).toEqual(['admitted', 'limited']);
       expect(gateway.eventCount('state.outage')).toBe(0);
     } finally {
@@ -59,7 +68,14 @@ describe('a gateway that trusts the CA', () => {
   }
 
   test('reaches all nodes of a Cluster, which are known by address, under the name of the URL', async () => {
-    const args = ['--cluster-enabled', 'yes', '--tls-cluster', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    const args = [
+      '--cluster-enabled',
+      'yes',
+      '--tls-cluster',
+      'yes',
+      '--cluster-announce-ip',
+      '127.0.0.1',
+    ];
     const port = await startTls('DNS:localhost', { args, port: await freePort() });
     const { admin } = servers[0]!;
     await admin.cluster('ADDSLOTSRANGE', 0, 16_383);
@@ -93,17 +109,22 @@ describe('a gateway that trusts the CA', () => {
     test.each([
       ['none', null, 'wants a password: put it into redis.sentinelPassword'],
       ['a wrong one', 'wrong', 'refuses the user or password: check redis.sentinelPassword'],
-    ])('reports at once that the Sentinel wants a password, with %s', async (_, sentinelPassword, message) => {
-      const url = await startSentinel('DNS:localhost');
-      const { host } = new URL(url);
-      await expect(openShared({ url, ...settings, sentinelPassword })).rejects.toThrow(
-        `the Sentinel at ${host} ${message}`,
-      );
-    });
+    ])(
+      'reports at once that the Sentinel wants a password, with %s',
+      async (_, sentinelPassword, message) => {
+        const url = await startSentinel('DNS:localhost');
+        const { host } = new URL(url);
+        await expect(openShared({ url, ...settings, sentinelPassword })).rejects.toThrow(
+          `the Sentinel at ${host} ${message}`,
+        );
+      },
+    );
 
     test('does not ask one with the certificate of another', async () => {
       const url = await startSentinel('DNS:elsewhere.example');
-      await expect(openShared({ url, ...settings })).rejects.toThrow('All sentinels are unreachable');
+      await expect(openShared({ url, ...settings })).rejects.toThrow(
+        'All sentinels are unreachable',
+      );
     });
   });
 });
@@ -111,15 +132,21 @@ describe('a gateway that trusts the CA', () => {
 describe('a command on rediss://', () => {
   /** Node reads that variable when a process starts. */
   const trusting = (url: string) =>
-    finished(['keys', 'list'], { cwd: folder, env: { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority.file } });
+    finished(['keys', 'list'], {
+      cwd: folder,
+      env: { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority.file },
+    });
 
   test.each([
     ['name', 'localhost', 'DNS:localhost'],
     ['address', '127.0.0.1', 'IP:127.0.0.1'],
-  ])('works where its certificate has the %s and comes from a CA in NODE_EXTRA_CA_CERTS', async (_, host, names) => {
-    const url = `rediss://${host}:${await startTls(names)}`;
-    expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
-  });
+  ])(
+    'works where its certificate has the %s and comes from a CA in NODE_EXTRA_CA_CERTS',
+    async (_, host, names) => {
+      const url = `rediss://${host}:${await startTls(names)}`;
+      expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
+    },
+  );
 
   test('fails at once if the certificate is not signed by a trusted authority', async () => {
     const where = `localhost:${await startTls('DNS:localhost')}`;
@@ -138,7 +165,9 @@ describe('a command on rediss://', () => {
     const where = `${host}:${await startTls(names)}`;
     const { code, err } = await trusting(`rediss://${where}`);
     expect(code).toBe(1);
-    expect(err).toContain(`cannot use Redis at ${where}: Hostname/IP does not match certificate's altnames`);
+    expect(err).toContain(
+      `cannot use Redis at ${where}: Hostname/IP does not match certificate's altnames`,
+    );
     expect(err).not.toContain('Warning');
   });
 });

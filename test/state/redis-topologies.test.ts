@@ -149,7 +149,9 @@ describe('a Cluster', () => {
     });
 
     test('recovers when a master dies', async () => {
-      const subject = Array.from({ length: 100 }, (_, i) => `key:${i}`).find((s) => slotOf(s) > 11_000)!;
+      const subject = Array.from({ length: 100 }, (_, i) => `key:${i}`).find(
+        (s) => slotOf(s) > 11_000,
+      )!;
       expect(await admitted(30, subject)).toBe(30);
       await untilReplicated(set.masters[2]!, set.replicas[2]!);
       await set.masters[2]!.kill();
@@ -159,7 +161,9 @@ describe('a Cluster', () => {
       );
       await until('what was counted meanwhile is there', async () => {
         await gateway.state.admit(subject, HUNDRED, 0);
-        const admission = await Promise.resolve(gateway.state.look(subject, HUNDRED)).catch(() => null);
+        const admission = await Promise.resolve(gateway.state.look(subject, HUNDRED)).catch(
+          () => null,
+        );
         return admission?.readings[0]?.remaining === 50;
       });
       expect(await admitted(100, subject)).toBe(50);

@@ -16,7 +16,12 @@ import { until } from '../support/until.ts';
 
 const TEN = limits([window(10, HOUR), window(5, MINUTE, 'sliding')]);
 
-const scalar = fc.oneof(fc.integer({ min: -2, max: 5 }), fc.maxSafeNat(), fc.string(), fc.constant(null));
+const scalar = fc.oneof(
+  fc.integer({ min: -2, max: 5 }),
+  fc.maxSafeNat(),
+  fc.string(),
+  fc.constant(null),
+);
 const answers = fc.oneof(
   scalar,
   fc.array(scalar),
@@ -103,13 +108,19 @@ describe('a connection whose answers belong to other commands', () => {
       await gateway.state.admit('key:a', TEN, 1);
       const before = gateway.eventCount('state.connection');
       const isShifted = shift(extra, /^\*\d+\r\n:1\d{12}\r\n/);
-      expect(await gateway.state.admit('key:a', TEN, 1)).toMatchObject({ verdict: 'admitted', by: 'alone' });
+      expect(await gateway.state.admit('key:a', TEN, 1)).toMatchObject({
+        verdict: 'admitted',
+        by: 'alone',
+      });
       expect(isShifted()).toBe(true);
       await until('Redis decides again', async () => {
         const { by, readings } = await gateway.state.admit('key:b', TEN, 1);
         return by === undefined && readings.length === 2;
       });
-      await until('a new connection is ready', () => gateway.eventCount('state.connection') >= before + 2);
+      await until(
+        'a new connection is ready',
+        () => gateway.eventCount('state.connection') >= before + 2,
+      );
       expect(await gateway.state.look('key:a', TEN)).toMatchObject({ verdict: 'admitted' });
     },
   );
@@ -122,7 +133,8 @@ describe('a connection whose answers belong to other commands', () => {
     expect(isShifted()).toBe(true);
     await until(
       'it is found',
-      async () => (await Promise.resolve(gateway.keys.find(record.hash)).catch(() => null)) !== null,
+      async () =>
+        (await Promise.resolve(gateway.keys.find(record.hash)).catch(() => null)) !== null,
     );
     expect(await gateway.keys.find(record.hash)).toEqual(record);
   });
@@ -151,7 +163,9 @@ test('a record that somebody has overwritten is an outage for its key alone, wit
         ),
       });
     expect(await gateway.keys.find('other')).toBeNull();
-    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([0, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([
+      0, 1,
+    ]);
   } finally {
     await gateway.close();
     await server.stop();

@@ -19,16 +19,19 @@ describe('the state in Redis', () => {
     ['fixed', MINUTE],
     ['fixed', HOUR],
     ['sliding', HOUR],
-  ] as const)('a %s window of %i ms that opens again extends the life of its counters', async (kind, span) => {
-    const clock = new TestClock();
-    const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
-    const given = limits([window(10, span, kind)], null);
-    const key = keyOf.counters('key:again');
-    await state.admit('key:again', given, 1);
-    clock.pass(2 * span);
-    await own.server.admin.pexpire(key, 30 * SECOND);
-    await state.admit('key:again', given, 1);
-    expect(await own.server.admin.pttl(key)).toBeGreaterThan(span - SECOND);
-    await state.close();
-  });
+  ] as const)(
+    'a %s window of %i ms that opens again extends the life of its counters',
+    async (kind, span) => {
+      const clock = new TestClock();
+      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      const given = limits([window(10, span, kind)], null);
+      const key = keyOf.counters('key:again');
+      await state.admit('key:again', given, 1);
+      clock.pass(2 * span);
+      await own.server.admin.pexpire(key, 30 * SECOND);
+      await state.admit('key:again', given, 1);
+      expect(await own.server.admin.pttl(key)).toBeGreaterThan(span - SECOND);
+      await state.close();
+    },
+  );
 });

@@ -5,7 +5,17 @@ import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
 import { IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
-import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import {
+  DAY,
+  ESCALATION,
+  HOUR,
+  limits,
+  MINUTE,
+  SECOND,
+  scoped,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 
 const KEEP = 5 * SECOND;
 const ONE = limits([window(1, MINUTE)]);
@@ -53,7 +63,10 @@ test('never refuses what the state would admit, and says what it would say of th
     limits([window(3, MINUTE), window(6, HOUR)], null),
     limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], null),
     limits([window(7, MINUTE), scoped('login', 2, MINUTE), scoped('tag:search', 5, HOUR)], null),
-    limits([scoped('tag:search', 3, MINUTE, 'sliding'), window(7, MINUTE), scoped('login', 4, HOUR)], null),
+    limits(
+      [scoped('tag:search', 3, MINUTE, 'sliding'), window(7, MINUTE), scoped('login', 4, HOUR)],
+      null,
+    ),
   ];
   const lists: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search']];
   fc.assert(
@@ -104,12 +117,19 @@ test('a longer window that a larger cost does not fit into is named', () => {
   const both = limits([window(5, MINUTE), window(7, DAY)]);
   const opened = clock.now;
   admit('a', both, 4);
-  expect(admit('a', both, 2)).toMatchObject({ violated: both.windows[0], retryAt: opened + MINUTE });
+  expect(admit('a', both, 2)).toMatchObject({
+    violated: both.windows[0],
+    retryAt: opened + MINUTE,
+  });
   expect(admit('a', both, 4)).toMatchObject({ violated: both.windows[1], retryAt: opened + DAY });
 });
 
 describe('a refusal by the windows of a scope', () => {
-  const given = limits([window(9, MINUTE), scoped('login', 1, MINUTE), scoped('tag:search', 1, MINUTE)]);
+  const given = limits([
+    window(9, MINUTE),
+    scoped('login', 1, MINUTE),
+    scoped('tag:search', 1, MINUTE),
+  ]);
   const [login, search]: readonly Scopes[] = [['login'], ['tag:search']];
 
   test('refuses nothing else, and outlives what is admitted elsewhere, whose charge it shows', () => {
@@ -197,9 +217,20 @@ describe('strikes', () => {
     admit('a');
     const [strikes] = refused.unsent.take(1);
     const bannedUntil = clock.now + 10 * MINUTE;
-    const result = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
+    const result = {
+      ...admit('a'),
+      verdict: 'banned' as const,
+      bannedUntil,
+      banBegins: true,
+      strikes: 0,
+    };
     expect(refused.apply(strikes!, result, refused.changes)).toBe(true);
-    expect(admit('a')).toMatchObject({ verdict: 'banned', bannedUntil, retryAt: bannedUntil, banBegins: true });
+    expect(admit('a')).toMatchObject({
+      verdict: 'banned',
+      bannedUntil,
+      retryAt: bannedUntil,
+      banBegins: true,
+    });
     expect(admit('a')).toMatchObject({ verdict: 'banned', banBegins: false });
   });
 });

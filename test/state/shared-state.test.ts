@@ -22,7 +22,11 @@ const SETTINGS: OutageSettings = {
 };
 
 /** One of the gateways that share a backend. */
-function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<OutageSettings> = {}) {
+function openGateway(
+  backend: MemoryBackend,
+  clock: TestClock,
+  changed: Partial<OutageSettings> = {},
+) {
   const settings = { ...SETTINGS, ...changed };
   const events: Event[] = [];
   const observe = (event: Event) => void events.push(event);
@@ -49,7 +53,9 @@ function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<
 
 describe('in front of a backend that is well', () => {
   // A cached refusal reports its strike to the backend later, so nothing is cached here.
-  keepsThePromisesOfState(async (clock) => openGateway(new MemoryBackend(clock), clock, { refusalCacheTtl: 0 }).state);
+  keepsThePromisesOfState(
+    async (clock) => openGateway(new MemoryBackend(clock), clock, { refusalCacheTtl: 0 }).state,
+  );
 });
 
 describe('in front of a backend that fails', () => {
@@ -64,15 +70,21 @@ describe('in front of a backend that fails', () => {
   });
   afterEach(() => gateway.close());
 
-  async function times(count: number, subject: string, given = TEN): Promise<Admission['verdict'][]> {
+  async function times(
+    count: number,
+    subject: string,
+    given = TEN,
+  ): Promise<Admission['verdict'][]> {
     const verdicts: Admission['verdict'][] = [];
-    for (let i = 0; i < count; i++) verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
+    for (let i = 0; i < count; i++)
+      verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
     return verdicts;
   }
 
   const admitted = (count: number) => new Array(count).fill('admitted');
   const left = async (subject: string) => (await backend.look(subject, TEN)).readings[0]!.remaining;
-  const recovered = () => until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
+  const recovered = () =>
+    until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
 
   test('counting continues from the last known counts, is decided at once, and is added on return', async () => {
     await times(3, 'key:a');
@@ -177,7 +189,9 @@ describe('in front of a backend that fails', () => {
     backend.unfit.add('key:a');
     expect(await times(12, 'key:a')).toEqual([...admitted(10), 'limited', 'limited']);
     expect(await times(3, 'key:b')).toEqual(admitted(3));
-    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([0, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([
+      0, 1,
+    ]);
     backend.unfit.clear();
     await times(2, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
@@ -201,7 +215,13 @@ describe('in front of a backend that fails', () => {
     await until('the ban is reported', () => heard.length > 0);
     const { bannedUntil } = await backend.look('key:a', strict);
     expect(heard).toEqual([
-      { subject: 'key:a', limits: strict, until: bannedUntil, level: 1, violated: strict.windows[0] },
+      {
+        subject: 'key:a',
+        limits: strict,
+        until: bannedUntil,
+        level: 1,
+        violated: strict.windows[0],
+      },
     ]);
     expect(await times(2, 'key:a', strict)).toEqual(['banned', 'banned']);
     expect(heard).toHaveLength(1);
@@ -213,7 +233,10 @@ describe('in front of a backend that fails', () => {
     expect(await times(4, 'key:a', strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
     backend.troubles.clear();
     await recovered();
-    await until('the ban is there', async () => (await backend.look('key:a', strict)).verdict === 'banned');
+    await until(
+      'the ban is there',
+      async () => (await backend.look('key:a', strict)).verdict === 'banned',
+    );
   });
 
   test('what operators change meanwhile is an outage for them', async () => {

@@ -33,7 +33,8 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     expect(await other.tokens.remove('a', note({ action: 'tokens.remove' }, 'remove'))).toBe(true);
     expect(await tokens.list()).toEqual([]);
     expect(await actions()).toEqual(['tokens.create', 'tokens.remove']);
-    for (const name of ['create', 'remove']) expect(await other.auditLog.answered(name, 1_000)).not.toBeNull();
+    for (const name of ['create', 'remove'])
+      expect(await other.auditLog.answered(name, 1_000)).not.toBeNull();
   });
 
   test('gives a name once, and again when its token is gone', async () => {
@@ -59,10 +60,16 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
 
   test('changes nothing for a call that was answered before', async () => {
     await tokens.add(token('a'), note({}, 'call'));
-    await expect((async () => tokens.add(token('b'), note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
-    await expect((async () => tokens.remove('a', note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
+    await expect((async () => tokens.add(token('b'), note({}, 'call')))()).rejects.toBeInstanceOf(
+      IdempotencyConflict,
+    );
+    await expect((async () => tokens.remove('a', note({}, 'call')))()).rejects.toBeInstanceOf(
+      IdempotencyConflict,
+    );
     // The caller that made the change before gets its answer, not a complaint that it was made.
-    await expect((async () => tokens.add(token('a'), note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
+    await expect((async () => tokens.add(token('a'), note({}, 'call')))()).rejects.toBeInstanceOf(
+      IdempotencyConflict,
+    );
     expect(await other.tokens.list()).toEqual([token('a')]);
     expect(await actions()).toEqual(['test']);
   });
@@ -72,7 +79,9 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
 
     test('one adds a name, and one entry is kept', async () => {
       const answers = await Promise.all(
-        stores().map(async (store, i) => store.add(token('a', { hash: `${i}` }), note({ after: `${i}` }))),
+        stores().map(async (store, i) =>
+          store.add(token('a', { hash: `${i}` }), note({ after: `${i}` })),
+        ),
       );
       expect(answers.filter((answer) => answer)).toHaveLength(1);
       const winner = `${answers.indexOf(true)}`;
@@ -82,7 +91,9 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
 
     test('one removes it, and one entry is kept', async () => {
       await tokens.add(token('a'), note());
-      const answers = await Promise.all(stores().map(async (store) => store.remove('a', note({ action: 'remove' }))));
+      const answers = await Promise.all(
+        stores().map(async (store) => store.remove('a', note({ action: 'remove' }))),
+      );
       expect(answers.filter((answer) => answer)).toHaveLength(1);
       expect(await actions()).toEqual(['test', 'remove']);
     });

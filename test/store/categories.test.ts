@@ -16,7 +16,9 @@ describe('a category', () => {
 
   test('without a description has no such field', async () => {
     const { send } = await startStore();
-    expect((await send('POST', '/categories', { name: 'Cats' })).text).toBe('{"id":1,"name":"Cats"}');
+    expect((await send('POST', '/categories', { name: 'Cats' })).text).toBe(
+      '{"id":1,"name":"Cats"}',
+    );
   });
 
   test('loses its description when the one that replaces it has none', async () => {
@@ -53,9 +55,16 @@ describe('a category', () => {
     expect((await send('GET', '/categories/1')).status).toBe(200);
   });
 
-  test.each(['GET', 'PUT', 'DELETE'])('that does not exist responds with 404 to %s', async (method) => {
-    const { send } = await startStore();
-    const { status } = await send(method, '/categories/5', method === 'PUT' ? { name: 'Cats' } : undefined);
-    expect(status).toBe(404);
-  });
+  test.each(['GET', 'PUT', 'DELETE'])(
+    'that does not exist responds with 404 to %s',
+    async (method) => {
+      const { send } = await startStore();
+      const { status } = await send(
+        method,
+        '/categories/5',
+        method === 'PUT' ? { name: 'Cats' } : undefined,
+      );
+      expect(status).toBe(404);
+    },
+  );
 });

@@ -7,12 +7,20 @@ import { closeStores, type RunningStore, startStore } from './start-store.ts';
 afterEach(closeStores);
 
 const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];
-const gatewayHeaders = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const gatewayHeaders = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
 
 type Request = Parameters<RunningStore['send']>;
 type Cases = Readonly<Record<number, Request>>;
 
-/** One request for each operation and each declared status, sent to the store of `startFurnishedStore`. */
+/**
+ * One request for each operation and each declared status, sent to the store of
+ * `startFurnishedStore`.
+ */
 const cases: Readonly<Record<string, Cases>> = {
   listPets: { 200: ['GET', '/pets'], 400: ['GET', '/pets?limit=0'], 405: ['PATCH', '/pets'] },
   createPet: {
@@ -114,7 +122,9 @@ function declaredStatuses(operation: Operation): number[] {
 
 function requiredHeaders(operation: Operation, status: number): string[] {
   const headers = lookUpOperation(operation, 'responses', String(status), 'headers');
-  const required = Object.keys(headers).filter((name) => follow(headers[name] as Part).required === true);
+  const required = Object.keys(headers).filter(
+    (name) => follow(headers[name] as Part).required === true,
+  );
   return required.filter((name) => !gatewayHeaders.includes(name));
 }
 
@@ -122,26 +132,38 @@ test('every operation of the contract has cases, and no others', () => {
   expect(Object.keys(cases).sort()).toEqual(contract.operations.map(({ id }) => id).sort());
 });
 
-describe.each(contract.operations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
-  test('has a case for every declared status of the store', () => {
-    const own = declaredStatuses(operation).filter((status) => !gatewayStatuses.includes(status));
-    expect(Object.keys(cases[id] ?? {}).map(Number)).toEqual(own);
-  });
+describe.each(contract.operations.map((operation) => [operation.id, operation] as const))(
+  '%s',
+  (id, operation) => {
+    test('has a case for every declared status of the store', () => {
+      const own = declaredStatuses(operation).filter((status) => !gatewayStatuses.includes(status));
+      expect(Object.keys(cases[id] ?? {}).map(Number)).toEqual(own);
+    });
 
-  test.each(Object.entries(cases[id] ?? {}))('answers %s as documented', async (declared, request) => {
-    const status = Number(declared);
-    const { send } = await startFurnishedStore();
-    const answer = await send(...request);
-    expect(answer.status).toBe(status);
-    const type = answer.headers.get('Content-Type') ?? undefined;
-    expect(operation.checkResponse(status, type, new TextEncoder().encode(answer.text))).toEqual([]);
-    const missing = requiredHeaders(operation, status).filter((name) => !answer.headers.has(name));
-    expect(missing).toEqual([]);
-  });
+    test.each(Object.entries(cases[id] ?? {}))(
+      'answers %s as documented',
+      async (declared, request) => {
+        const status = Number(declared);
+        const { send } = await startFurnishedStore();
+        const answer = await send(...request);
+        expect(answer.status).toBe(status);
+        const type = answer.headers.get('Content-Type') ?? undefined;
+        expect(
+          operation.checkResponse(status, type, new TextEncoder().encode(answer.text)),
+        ).toEqual([]);
+        const missing = requiredHeaders(operation, status).filter(
+          (name) => !answer.headers.has(name),
+        );
+        expect(missing).toEqual([]);
+      },
+    );
 
-  test('would refuse an undocumented response', () => {
-    const json = (text: string) => new TextEncoder().encode(text);
-    expect(operation.checkResponse(418, 'application/json', json('{}'))).not.toEqual([]);
-    expect(operation.checkResponse(400, 'application/json', json('{"code":"x"}'))).not.toEqual([]);
-  });
-});
+    test('would refuse an undocumented response', () => {
+      const json = (text: string) => new TextEncoder().encode(text);
+      expect(operation.checkResponse(418, 'application/json', json('{}'))).not.toEqual([]);
+      expect(operation.checkResponse(400, 'application/json', json('{"code":"x"}'))).not.toEqual(
+        [],
+      );
+    });
+  },
+);

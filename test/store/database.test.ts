@@ -28,13 +28,21 @@ function outside<T>(work: (db: DatabaseSync) => T): T {
 describe('a restart', () => {
   test('finds everything again', async () => {
     const before = await startStoreWithPet(5, { file });
-    await before.send('POST', '/store/orders', { petId: 1, quantity: 2, shipDate: '2026-12-01T09:00:00Z' });
+    await before.send('POST', '/store/orders', {
+      petId: 1,
+      quantity: 2,
+      shipDate: '2026-12-01T09:00:00Z',
+    });
     const lists = ['/categories', '/pets', '/store/orders', '/store/inventory'];
-    const kept = await Promise.all(lists.map(async (path) => (await before.send('GET', path)).text));
+    const kept = await Promise.all(
+      lists.map(async (path) => (await before.send('GET', path)).text),
+    );
     await before.store.close();
 
     const after = await startStore({ file });
-    expect(await Promise.all(lists.map(async (path) => (await after.send('GET', path)).text))).toEqual(kept);
+    expect(
+      await Promise.all(lists.map(async (path) => (await after.send('GET', path)).text)),
+    ).toEqual(kept);
     expect(kept.join()).toContain('"quantity":3');
   });
 
@@ -55,20 +63,29 @@ describe('a database that cannot be used', () => {
   });
 
   test('is reported and left unchanged if it is another file', () => {
-    writeFileSync(file, 'a shopping list, longer than the header of a database would be, to be sure '.repeat(20));
-    expect(() => createStore({ file })).toThrow(/^The store cannot use the database .*: file is not a database\.$/);
+    writeFileSync(
+      file,
+      'a shopping list, longer than the header of a database would be, to be sure '.repeat(20),
+    );
+    expect(() => createStore({ file })).toThrow(
+      /^The store cannot use the database .*: file is not a database\.$/,
+    );
   });
 
   test('is reported and left unchanged if it belongs to another program', () => {
     outside((db) => db.exec('CREATE TABLE notes (text)'));
     expect(() => createStore({ file })).toThrow(/: it belongs to another program\.$/);
-    expect(outside((db) => db.prepare('SELECT name FROM sqlite_schema').all())).toEqual([{ name: 'notes' }]);
+    expect(outside((db) => db.prepare('SELECT name FROM sqlite_schema').all())).toEqual([
+      { name: 'notes' },
+    ]);
   });
 
   test('is reported if a newer release wrote it', async () => {
     await createStore({ file }).close();
     outside((db) => db.exec('PRAGMA user_version = 1000'));
-    expect(() => createStore({ file })).toThrow(/: it has schema 1000 of a newer release, this one knows \d+\.$/);
+    expect(() => createStore({ file })).toThrow(
+      /: it has schema 1000 of a newer release, this one knows \d+\.$/,
+    );
   });
 });
 

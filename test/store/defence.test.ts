@@ -15,14 +15,17 @@ async function sendRaw(url: string, bytes: string): Promise<string> {
 }
 
 describe('an unknown path or method', () => {
-  test.each(['/', '/pet', '/pets/', '/pets/1/name', '//pets', '/store', '/PETS'])('%s answers 404', async (path) => {
-    const { send } = await startStore();
-    expect((await send('GET', path)).json).toEqual({
-      code: 'not_found',
-      message: 'There is nothing at this path.',
-      status: 404,
-    });
-  });
+  test.each(['/', '/pet', '/pets/', '/pets/1/name', '//pets', '/store', '/PETS'])(
+    '%s answers 404',
+    async (path) => {
+      const { send } = await startStore();
+      expect((await send('GET', path)).json).toEqual({
+        code: 'not_found',
+        message: 'There is nothing at this path.',
+        status: 404,
+      });
+    },
+  );
 
   test.each([
     ['/pets', 'DELETE', 'GET, HEAD, POST'],
@@ -69,7 +72,11 @@ describe('a body', () => {
   ])('that is %s answers 400', async (_, body) => {
     const { send } = await startStoreWithPet();
     const { status, json } = await send('POST', '/pets', body);
-    expect([status, json.code, json.details]).toMatchObject([400, 'invalid_request', [{ in: 'body', pointer: '' }]]);
+    expect([status, json.code, json.details]).toMatchObject([
+      400,
+      'invalid_request',
+      [{ in: 'body', pointer: '' }],
+    ]);
   });
 
   test('that is not UTF-8 answers 400', async () => {
@@ -134,15 +141,25 @@ describe('a body that is too large', () => {
   test('answers 413 from one byte over a mebibyte on', async () => {
     const { send } = await startStore();
     expect((await send('POST', '/categories', json(2 ** 20))).json.code).toBe('invalid_request');
-    expect((await send('POST', '/categories', json(2 ** 20 + 1))).json.code).toBe('payload_too_large');
+    expect((await send('POST', '/categories', json(2 ** 20 + 1))).json.code).toBe(
+      'payload_too_large',
+    );
   });
 
   test('is 413 without a declared length', async () => {
     const { url } = await startStore();
     const body = new Blob([json(2 ** 21)]).stream();
     const headers = { 'Content-Type': 'application/json' };
-    const answer = await fetch(`${url}/categories`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
-    expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'payload_too_large', status: 413 }]);
+    const answer = await fetch(`${url}/categories`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      413,
+      { code: 'payload_too_large', status: 413 },
+    ]);
   });
 });
 
@@ -156,7 +173,10 @@ test('HEAD answers as GET does, without the body', async () => {
 
 test('the target of a request may be a whole URL', async () => {
   const { url } = await startStoreWithPet();
-  const answer = await sendRaw(url, 'GET http://store.test/pets/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  const answer = await sendRaw(
+    url,
+    'GET http://store.test/pets/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
@@ -175,6 +195,9 @@ test.each([
 test('headers about the client are not returned', async () => {
   const { send } = await startStoreWithPet();
   const secret = crypto.randomUUID();
-  const { headers, text } = await send('GET', '/pets/1', undefined, { 'X-Client': secret, Authorization: secret });
+  const { headers, text } = await send('GET', '/pets/1', undefined, {
+    'X-Client': secret,
+    Authorization: secret,
+  });
   expect(JSON.stringify([...headers]) + text).not.toContain(secret);
 });

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { loadContract, type Operation } from '@storegate/openapi';
 
-export const contract = loadContract(fileURLToPath(new URL('../../config/openapi.yaml', import.meta.url)));
+export const contract = loadContract(
+  fileURLToPath(new URL('../../config/openapi.yaml', import.meta.url)),
+);
 
 export type Part = Readonly<Record<string, unknown>>;
 

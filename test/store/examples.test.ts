@@ -28,7 +28,10 @@ describe.each(operations)('the examples of %s', (_, operation) => {
       const examples = examplesOf(lookUpOperation(operation, 'responses', status));
       expect([status, examples.length]).not.toEqual([status, 0]);
       for (const example of examples)
-        expect([status, operation.checkResponse(Number(status), json, toBytes(example))]).toEqual([status, []]);
+        expect([status, operation.checkResponse(Number(status), json, toBytes(example))]).toEqual([
+          status,
+          [],
+        ]);
     }
   });
 
@@ -44,5 +47,6 @@ const writing = operations.filter(([, { body }]) => body !== null);
 test.each(writing)('the request examples of %s exist and are valid', (_, operation) => {
   const examples = examplesOf(lookUpOperation(operation, 'requestBody'));
   expect(examples.length).toBeGreaterThan(0);
-  for (const example of examples) expect(operation.body?.media(json)?.check(toBytes(example))).toEqual([]);
+  for (const example of examples)
+    expect(operation.body?.media(json)?.check(toBytes(example))).toEqual([]);
 });

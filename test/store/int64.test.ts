@@ -34,33 +34,47 @@ describe.each(ends)('the identifier %s', (id) => {
     expect((await send('PUT', `/store/orders/${id}`, text)).text).toBe(text);
   });
 
-  test.each(['/pets', '/categories', '/store/orders', '/store/inventory'])('is sought under %s', async (path) => {
-    const { send } = await startStore();
-    const missing = await send('GET', `${path}/${id}`);
-    expect([missing.status, missing.json.code]).toEqual([404, 'not_found']);
-    expect(missing.json.message).toContain(` ${id} `);
-  });
+  test.each(['/pets', '/categories', '/store/orders', '/store/inventory'])(
+    'is sought under %s',
+    async (path) => {
+      const { send } = await startStore();
+      const missing = await send('GET', `${path}/${id}`);
+      expect([missing.status, missing.json.code]).toEqual([404, 'not_found']);
+      expect(missing.json.message).toContain(` ${id} `);
+    },
+  );
 });
 
-describe.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(5000)])('the number %s', (number) => {
-  test('is not a valid identifier, in a path, a query or a body', async () => {
-    const { send } = await startStoreWithPet();
-    expect((await send('GET', `/pets/${number}`)).json.details).toMatchObject([{ in: 'path', pointer: '/petId' }]);
-    expect((await send('GET', `/pets?ids=${number}`)).json.details).toMatchObject([{ in: 'query', pointer: '/ids' }]);
-    const body = await send('POST', '/pets', `{"name":"Minka","categoryId":${number}}`);
-    expect(body.json.details).toMatchObject([{ in: 'body', pointer: '/categoryId' }]);
-  });
-});
+describe.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(5000)])(
+  'the number %s',
+  (number) => {
+    test('is not a valid identifier, in a path, a query or a body', async () => {
+      const { send } = await startStoreWithPet();
+      expect((await send('GET', `/pets/${number}`)).json.details).toMatchObject([
+        { in: 'path', pointer: '/petId' },
+      ]);
+      expect((await send('GET', `/pets?ids=${number}`)).json.details).toMatchObject([
+        { in: 'query', pointer: '/ids' },
+      ]);
+      const body = await send('POST', '/pets', `{"name":"Minka","categoryId":${number}}`);
+      expect(body.json.details).toMatchObject([{ in: 'body', pointer: '/categoryId' }]);
+    });
+  },
+);
 
 test('an identifier may be written as any integer of JSON Schema: 1.0 and 1e0 are 1', async () => {
   const { send } = await startStoreWithPet();
   for (const one of ['1.0', '1e0', '10e-1'])
-    expect((await send('POST', '/pets', `{"name":"Rex","categoryId":${one}}`)).json.categoryId).toBe(1);
+    expect(
+      (await send('POST', '/pets', `{"name":"Rex","categoryId":${one}}`)).json.categoryId,
+    ).toBe(1);
 });
 
 test('an identifier beyond 2^53 is not guessed from a rounded number', async () => {
   const { send } = await startStoreWithPet();
-  expect((await send('POST', '/pets', '{"name":"Rex","categoryId":9.223372036854775807e18}')).status).toBe(400);
+  expect(
+    (await send('POST', '/pets', '{"name":"Rex","categoryId":9.223372036854775807e18}')).status,
+  ).toBe(400);
 });
 
 test('after the greatest identifier the store reports that none is left', async () => {

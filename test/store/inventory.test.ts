@@ -36,12 +36,18 @@ describe('the inventory', () => {
     ]);
   });
 
-  test.each([-1, 1.5, 2147483648, '3', null, true])('refuses a quantity of %j', async (quantity) => {
-    const { send } = await startStoreWithPet(5);
-    const refused = await send('PUT', '/store/inventory/1', { quantity });
-    expect(refused.json).toMatchObject({ code: 'invalid_request', details: [{ in: 'body', pointer: '/quantity' }] });
-    expect((await send('GET', '/store/inventory/1')).json.quantity).toBe(5);
-  });
+  test.each([-1, 1.5, 2147483648, '3', null, true])(
+    'refuses a quantity of %j',
+    async (quantity) => {
+      const { send } = await startStoreWithPet(5);
+      const refused = await send('PUT', '/store/inventory/1', { quantity });
+      expect(refused.json).toMatchObject({
+        code: 'invalid_request',
+        details: [{ in: 'body', pointer: '/quantity' }],
+      });
+      expect((await send('GET', '/store/inventory/1')).json.quantity).toBe(5);
+    },
+  );
 
   test.each([
     ['GET', undefined],

@@ -9,8 +9,14 @@ afterEach(closeStores);
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function race(stores: readonly RunningStore[], times: number, order: unknown): Promise<number[]> {
-  const sent = Array.from({ length: times }, (_, n) => stores[n % stores.length]!.send('POST', '/store/orders', order));
+async function race(
+  stores: readonly RunningStore[],
+  times: number,
+  order: unknown,
+): Promise<number[]> {
+  const sent = Array.from({ length: times }, (_, n) =>
+    stores[n % stores.length]!.send('POST', '/store/orders', order),
+  );
   return (await Promise.all(sent)).map(({ status }) => status).sort();
 }
 
@@ -24,7 +30,10 @@ test('of many orders for the last piece exactly one wins', async () => {
 test('two stores over one file sell the last pieces once', async () => {
   const file = join(folder, 'shared.db');
   const stores = [await startStoreWithPet(3, { file }), await startStore({ file })];
-  expect(await race(stores, 40, { petId: 1 })).toEqual([...Array(3).fill(201), ...Array(37).fill(409)]);
+  expect(await race(stores, 40, { petId: 1 })).toEqual([
+    ...Array(3).fill(201),
+    ...Array(37).fill(409),
+  ]);
   expect((await stores[1]!.send('GET', '/store/inventory/1')).json.quantity).toBe(0);
 });
 

@@ -30,7 +30,9 @@ describe('a store', () => {
   test('closes without ever having listened, and cannot listen afterwards', async () => {
     const store = createStore({ file: ':memory:' });
     await store.close();
-    await expect(store.listen(local)).rejects.toThrow('The store is closed and cannot listen again.');
+    await expect(store.listen(local)).rejects.toThrow(
+      'The store is closed and cannot listen again.',
+    );
   });
 });
 

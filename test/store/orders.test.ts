@@ -63,7 +63,8 @@ describe('placing an order', () => {
     const { send } = await startStoreWithPet(9);
     for (const id of [1, 2, 4]) await send('POST', '/store/orders', { id, petId: 1 });
     const assigned = [];
-    for (let n = 0; n < 3; n++) assigned.push((await send('POST', '/store/orders', { petId: 1 })).json.id);
+    for (let n = 0; n < 3; n++)
+      assigned.push((await send('POST', '/store/orders', { petId: 1 })).json.id);
     expect(assigned).toEqual([3, 5, 6]);
   });
 
@@ -72,12 +73,25 @@ describe('placing an order', () => {
     ['petId', ['1', 1.5, null, 1e30]],
     ['id', ['1', {}]],
     ['complete', ['true', 1, null]],
-    ['shipDate', ['tomorrow', '2026-12-01', '2026-02-30T00:00:00Z', '2026-12-01T24:00:00Z', '2026-12-01T09:00:00', 7]],
+    [
+      'shipDate',
+      [
+        'tomorrow',
+        '2026-12-01',
+        '2026-02-30T00:00:00Z',
+        '2026-12-01T24:00:00Z',
+        '2026-12-01T09:00:00',
+        7,
+      ],
+    ],
   ])('with an invalid %s is refused, naming it', async (field, values) => {
     const { send } = await startStoreWithPet(9);
     for (const value of values) {
       const refused = await send('POST', '/store/orders', { petId: 1, [field]: value });
-      expect(refused.json).toMatchObject({ code: 'invalid_request', details: [{ in: 'body', pointer: `/${field}` }] });
+      expect(refused.json).toMatchObject({
+        code: 'invalid_request',
+        details: [{ in: 'body', pointer: `/${field}` }],
+      });
     }
   });
 });
@@ -85,10 +99,20 @@ describe('placing an order', () => {
 describe('updating an order', () => {
   test('changes the fields that are sent and keeps the others', async () => {
     const { send } = await startStoreWithPet(5);
-    await send('POST', '/store/orders', { petId: 1, quantity: 2, shipDate: '2026-12-01T09:00:00Z' });
+    await send('POST', '/store/orders', {
+      petId: 1,
+      quantity: 2,
+      shipDate: '2026-12-01T09:00:00Z',
+    });
     const updated = await send('PUT', '/store/orders/1', { complete: true });
     expect(updated.status).toBe(200);
-    expect(updated.json).toEqual({ id: 1, petId: 1, quantity: 2, shipDate: '2026-12-01T09:00:00Z', complete: true });
+    expect(updated.json).toEqual({
+      id: 1,
+      petId: 1,
+      quantity: 2,
+      shipDate: '2026-12-01T09:00:00Z',
+      complete: true,
+    });
     expect((await send('GET', '/store/orders/1')).json).toEqual(updated.json);
   });
 
@@ -108,7 +132,9 @@ describe('updating an order', () => {
     store.store.records.pets.add({ name: 'Rex', categoryId: 1n });
     store.store.records.inventory.replace(2n, { quantity: 5n });
     await store.send('POST', '/store/orders', { petId: 1, quantity: 3 });
-    expect((await store.send('PUT', '/store/orders/1', { petId: 2, quantity: 4 })).json).toMatchObject({ petId: 2 });
+    expect(
+      (await store.send('PUT', '/store/orders/1', { petId: 2, quantity: 4 })).json,
+    ).toMatchObject({ petId: 2 });
     expect([await stockOf(store, 1), await stockOf(store, 2)]).toEqual([5, 1]);
   });
 
@@ -119,7 +145,10 @@ describe('updating an order', () => {
   ])('with %j is refused with %s and changes nothing', async (change, code, status) => {
     const store = await startStoreWithPet(5);
     const placed = await store.send('POST', '/store/orders', { petId: 1, quantity: 2 });
-    expect((await store.send('PUT', '/store/orders/1', change)).json).toMatchObject({ code, status });
+    expect((await store.send('PUT', '/store/orders/1', change)).json).toMatchObject({
+      code,
+      status,
+    });
     expect((await store.send('GET', '/store/orders/1')).json).toEqual(placed.json);
     expect(await stockOf(store)).toBe(3);
   });

@@ -32,7 +32,8 @@ async function startFullStore(): Promise<RunningStore> {
       records.inventory.replace(pet.id, { quantity: 1n });
       records.orders.add({ petId: pet.id });
     }
-    for (let id = 7n; id <= BigInt(total); id += 7n) records.inventory.replace(id, { quantity: 2n });
+    for (let id = 7n; id <= BigInt(total); id += 7n)
+      records.inventory.replace(id, { quantity: 2n });
   });
   return running;
 }
@@ -53,8 +54,13 @@ describe('turning pages', () => {
     const every = Array.from({ length: total }, (_, n) => n + 1);
     await fc.assert(
       fc.asyncProperty(query, async ({ limit, status, categoryId, ids }) => {
-        const given = Object.entries({ limit, status, categoryId, ids }).filter(([, value]) => value !== undefined);
-        const pages = await walk(running, `/pets?${given.map(([name, value]) => `${name}=${value}`).join('&')}`);
+        const given = Object.entries({ limit, status, categoryId, ids }).filter(
+          ([, value]) => value !== undefined,
+        );
+        const pages = await walk(
+          running,
+          `/pets?${given.map(([name, value]) => `${name}=${value}`).join('&')}`,
+        );
         const fitting = every.filter(
           (id) =>
             (status === undefined || PET_STATUSES[(id - 1) % 3] === status) &&
@@ -99,7 +105,19 @@ describe('turning pages', () => {
 
 test.each([
   ['limit', ['0', '101', '-1', '1.5', 'ten', '', '01', '2&limit=3']],
-  ['cursor', ['', '!', 'MQ==', 'bm9wZQ', 'OTIyMzM3MjAzNjg1NDc3NTgwOA', 'MDE', 'a'.repeat(65), 'MQ&cursor=MQ']],
+  [
+    'cursor',
+    [
+      '',
+      '!',
+      'MQ==',
+      'bm9wZQ',
+      'OTIyMzM3MjAzNjg1NDc3NTgwOA',
+      'MDE',
+      'a'.repeat(65),
+      'MQ&cursor=MQ',
+    ],
+  ],
   ['status', ['gone', '', 'SOLD', 'sold&status=sold']],
   ['categoryId', ['x', '', '1,2', '0x1', '1&categoryId=1']],
   ['ids', ['', 'x', '1,,2', '1,', Array(101).fill(1).join(','), '1&ids=2']],
@@ -107,6 +125,10 @@ test.each([
   const { send } = await startStore();
   for (const value of values) {
     const { status, json } = await send('GET', `/pets?${name}=${value}`);
-    expect([value, status, json.details]).toMatchObject([value, 400, [{ in: 'query', pointer: `/${name}` }]]);
+    expect([value, status, json.details]).toMatchObject([
+      value,
+      400,
+      [{ in: 'query', pointer: `/${name}` }],
+    ]);
   }
 });

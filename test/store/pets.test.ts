@@ -14,7 +14,9 @@ describe('a pet', () => {
 
   test.each(['available', 'pending', 'sold'])('may be %s from the start', async (status) => {
     const { send } = await startStoreWithPet();
-    expect((await send('POST', '/pets', { name: 'Tiger', categoryId: 1, status })).json.status).toBe(status);
+    expect(
+      (await send('POST', '/pets', { name: 'Tiger', categoryId: 1, status })).json.status,
+    ).toBe(status);
   });
 
   test('is replaced as a whole: a status left out is available again', async () => {
@@ -38,8 +40,14 @@ describe('a pet', () => {
   ])('of an unknown category is refused (%s), and nothing changes', async (method, path) => {
     const { send } = await startStoreWithPet();
     const refused = await send(method, path, { name: 'Rex', categoryId: 99 });
-    expect(refused.json).toEqual({ code: 'unknown_category', message: 'The category 99 does not exist.', status: 422 });
-    expect((await send('GET', '/pets')).json).toEqual([{ id: 1, name: 'Minka', categoryId: 1, status: 'available' }]);
+    expect(refused.json).toEqual({
+      code: 'unknown_category',
+      message: 'The category 99 does not exist.',
+      status: 422,
+    });
+    expect((await send('GET', '/pets')).json).toEqual([
+      { id: 1, name: 'Minka', categoryId: 1, status: 'available' },
+    ]);
   });
 
   test('that was refused uses no identifier', async () => {
@@ -58,13 +66,20 @@ describe('a pet', () => {
   test('cannot be deleted once it was ordered', async () => {
     const { send } = await startStoreWithPet(3);
     await send('POST', '/store/orders', { petId: 1 });
-    expect((await send('DELETE', '/pets/1')).json).toMatchObject({ code: 'pet_has_orders', status: 409 });
+    expect((await send('DELETE', '/pets/1')).json).toMatchObject({
+      code: 'pet_has_orders',
+      status: 409,
+    });
     expect((await send('GET', '/pets/1')).status).toBe(200);
   });
 
   test.each(['GET', 'PUT', 'DELETE'])('that does not exist answers 404 to %s', async (method) => {
     const { send } = await startStoreWithPet();
-    const { status } = await send(method, '/pets/5', method === 'PUT' ? { name: 'Rex', categoryId: 1 } : undefined);
+    const { status } = await send(
+      method,
+      '/pets/5',
+      method === 'PUT' ? { name: 'Rex', categoryId: 1 } : undefined,
+    );
     expect(status).toBe(404);
   });
 });
@@ -73,7 +88,12 @@ describe('the list of pets', () => {
   test('is an empty array in an empty store', async () => {
     const { send } = await startStore();
     const { status, text, headers } = await send('GET', '/pets');
-    expect([status, text, headers.get('Link'), headers.get('X-Next-Cursor')]).toEqual([200, '[]', null, null]);
+    expect([status, text, headers.get('Link'), headers.get('X-Next-Cursor')]).toEqual([
+      200,
+      '[]',
+      null,
+      null,
+    ]);
   });
 
   test.each([
@@ -90,7 +110,9 @@ describe('the list of pets', () => {
     store.records.categories.add({ name: 'Dogs' });
     store.records.pets.add({ name: 'Rex', categoryId: 2n, status: 'sold' });
     store.records.pets.add({ name: 'Bella', categoryId: 2n });
-    expect((await send('GET', `/pets${query}`)).json.map((pet: { id: number }) => pet.id)).toEqual(ids);
+    expect((await send('GET', `/pets${query}`)).json.map((pet: { id: number }) => pet.id)).toEqual(
+      ids,
+    );
   });
 
   test('has the next page in Link and X-Next-Cursor, with the same filters', async () => {
@@ -98,6 +120,8 @@ describe('the list of pets', () => {
     for (const name of ['Tiger', 'Luna']) store.records.pets.add({ name, categoryId: 1n });
     const { headers } = await send('GET', '/pets?limit=1&ids=1,2,3&status=available');
     const cursor = headers.get('X-Next-Cursor');
-    expect(headers.get('Link')).toBe(`</pets?limit=1&ids=1,2,3&status=available&cursor=${cursor}>; rel="next"`);
+    expect(headers.get('Link')).toBe(
+      `</pets?limit=1&ids=1,2,3&status=available&cursor=${cursor}>; rel="next"`,
+    );
   });
 });

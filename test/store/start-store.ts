@@ -13,7 +13,12 @@ export interface RunningStore {
   readonly store: Store;
   readonly url: string;
   /** A body that is not a string is sent as JSON. */
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
 }
 
 const running = new Set<Store>();
@@ -28,19 +33,40 @@ export async function startStore(options: Partial<StoreOptions> = {}): Promise<R
   const store = createStore({ file: ':memory:', ...options });
   running.add(store);
   const { url } = await store.listen({ host: '127.0.0.1', port: 0 });
-  return { store, url, send: (method, path, body, headers) => send(url + path, method, body, headers) };
+  return {
+    store,
+    url,
+    send: (method, path, body, headers) => send(url + path, method, body, headers),
+  };
 }
 
-async function send(url: string, method: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+async function send(
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const json = bytes === undefined ? {} : { 'Content-Type': 'application/json' };
-  const response = await fetch(url, { method, headers: { ...json, ...headers }, body: bytes ?? null });
+  const response = await fetch(url, {
+    method,
+    headers: { ...json, ...headers },
+    body: bytes ?? null,
+  });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text === '' ? undefined : JSON.parse(text),
+  };
 }
 
 /** One category and one pet, both with identifier 1, and `stock` of the pet. */
-export async function startStoreWithPet(stock = 0, options: Partial<StoreOptions> = {}): Promise<RunningStore> {
+export async function startStoreWithPet(
+  stock = 0,
+  options: Partial<StoreOptions> = {},
+): Promise<RunningStore> {
   const running = await startStore(options);
   const { categories, pets, inventory } = running.store.records;
   const category = categories.add({ name: 'Cats' });

@@ -41,7 +41,8 @@ export class Acts {
 
   async #ask(method: string, path: string, body?: unknown): Promise<Answer['body']> {
     const answer = await this.#gateway.admin(method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 
@@ -77,7 +78,11 @@ export class Acts {
 
   async key() {
     const { id } = await this.#gateway.key('10/day');
-    return await this.#done('keys.create', id, async () => (await this.#ask('GET', `/keys/${id}`)).id === id);
+    return await this.#done(
+      'keys.create',
+      id,
+      async () => (await this.#ask('GET', `/keys/${id}`)).id === id,
+    );
   }
 
   async ban() {

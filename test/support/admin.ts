@@ -19,8 +19,8 @@ export type AdminCall = (
 ) => Promise<AdminAnswer>;
 
 /**
- * Checks every response against the contract of the admin API. Each call has a new connection: on a busy machine the
- * listener may close an idle one just when the next call uses it.
+ * Checks every response against the contract of the admin API. Each call has a new connection: on a
+ * busy machine the listener may close an idle one just when the next call uses it.
  */
 export function adminOf(url: string, own: Readonly<Record<string, string>> = {}): AdminCall {
   return async (method, path, body, headers = {}) => {
@@ -37,7 +37,8 @@ export function adminOf(url: string, own: Readonly<Record<string, string>> = {})
     const text = await response.text();
     const match = contract.match(method, path.replace(/\?.*/, ''));
     const type = response.headers.get('content-type') ?? undefined;
-    if (match.operation) expect(match.operation.checkResponse(response.status, type, Buffer.from(text))).toEqual([]);
+    if (match.operation)
+      expect(match.operation.checkResponse(response.status, type, Buffer.from(text))).toEqual([]);
     return { status: response.status, body: JSON.parse(text), headers: response.headers };
   };
 }

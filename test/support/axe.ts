@@ -5,7 +5,12 @@ import type { Page } from 'playwright-core';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Rules whose result depends on colours and size. */
-export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
+export const RULES_OF_LOOKS = [
+  'color-contrast',
+  'link-in-text-block',
+  'scrollable-region-focusable',
+  'target-size',
+];
 
 /** A third of the rules, including the slowest, have a lower impact. */
 const reported = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
@@ -21,9 +26,13 @@ interface Look {
 }
 
 /** Serious and critical findings, one per line. A run with all rules costs at least a second. */
-export async function accessibilityFindings(page: Page, { within = 'html', rules }: Look = {}): Promise<string[]> {
+export async function accessibilityFindings(
+  page: Page,
+  { within = 'html', rules }: Look = {},
+): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
-  const values = rules ?? (await page.evaluate(`axe._audit.rules.filter(${reported}).map(({ id }) => id)`));
+  const values =
+    rules ?? (await page.evaluate(`axe._audit.rules.filter(${reported}).map(({ id }) => id)`));
   const options = { resultTypes: ['violations'], runOnly: { type: 'rule', values } };
   const run = `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)})`;
   const { violations } = (await page.evaluate(run)) as {
@@ -41,7 +50,8 @@ export async function findingsInAllLooks(page: Page, within = 'html'): Promise<s
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize(PHONE);
   const looks = await accessibilityFindings(page, { within, rules: RULES_OF_LOOKS });
-  if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) looks.push('is wider than a phone');
+  if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
+    looks.push('is wider than a phone');
   await page.emulateMedia({ colorScheme: null });
   await page.setViewportSize(size);
   return [...findings, ...looks.map((finding) => `in the dark on a phone: ${finding}`)];

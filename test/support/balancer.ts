@@ -10,7 +10,8 @@ export interface Balanced {
 const CHECK = 50;
 
 /**
- * Sends each new connection to the next ready gateway. It never retries, so everything that a gateway loses is lost.
+ * Sends each new connection to the next ready gateway. It never retries, so everything that a
+ * gateway loses is lost.
  */
 export class Balancer {
   readonly #gateways: readonly Balanced[];

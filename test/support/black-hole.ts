@@ -12,7 +12,10 @@ const LISTEN = `require('node:net').createServer().listen({ port: 0, host: '127.
   process.stdout.write(String(this.address().port));
 })`;
 
-/** Stops a listening process. It accepts nothing, and with a full backlog the system drops new connects. */
+/**
+ * Stops a listening process. It accepts nothing, and with a full backlog the system drops new
+ * connects.
+ */
 export async function startBlackHole(): Promise<BlackHole> {
   const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = (await once(child.stdout, 'data')) as [Buffer];

@@ -44,12 +44,18 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     return new TestBrowser(
-      await chromium.launch({ executablePath: program('chromium-headless-shell'), args: ARGUMENTS }),
+      await chromium.launch({
+        executablePath: program('chromium-headless-shell'),
+        args: ARGUMENTS,
+      }),
     );
   }
 
   async page(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const context = await this.#browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {

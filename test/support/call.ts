@@ -8,8 +8,13 @@ export interface LooseCall {
   readonly isPaused: boolean;
 }
 
-export function looseCall(method: string, headers: Readonly<Record<string, string>> = {}): LooseCall {
-  const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+export function looseCall(
+  method: string,
+  headers: Readonly<Record<string, string>> = {},
+): LooseCall {
+  const lines = Object.entries({ Host: 'localhost', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   const head = new RequestHeads().read(`${method} / HTTP/1.1\r\n${lines.join('')}\r\n`);
   let text = '';
   let isPaused = false;
@@ -20,7 +25,8 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
     mayPersist: () => true,
     closing: () => '\r\n',
     write(data, more = '') {
-      for (const part of [data, more]) text += typeof part === 'string' ? part : part.toString('latin1');
+      for (const part of [data, more])
+        text += typeof part === 'string' ? part : part.toString('latin1');
       return true;
     },
     answered: () => call.finish(false),

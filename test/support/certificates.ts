@@ -10,7 +10,12 @@ export class Authority {
   readonly file = join(this.#folder, 'ca.crt');
 
   constructor() {
-    this.#make('ca', ['-subj', '/CN=private CA of a test', '-addext', 'keyUsage=critical,keyCertSign']);
+    this.#make('ca', [
+      '-subj',
+      '/CN=private CA of a test',
+      '-addext',
+      'keyUsage=critical,keyCertSign',
+    ]);
   }
 
   get pem(): string {
@@ -21,7 +26,15 @@ export class Authority {
   redisArgs(port: number, names: string): string[] {
     const { cert, key } = this.issue(`redis-${port}`, names);
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', this.file];
-    return ['--tls-port', `${port}`, ...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
+    return [
+      '--tls-port',
+      `${port}`,
+      ...files,
+      '--tls-auth-clients',
+      'no',
+      '--tls-replication',
+      'yes',
+    ];
   }
 
   issue(name: string, names: string): { cert: string; key: string } {
@@ -35,8 +48,21 @@ export class Authority {
   }
 
   #make(name: string, args: readonly string[]): void {
-    const pair = ['-keyout', join(this.#folder, `${name}.key`), '-out', join(this.#folder, `${name}.crt`)];
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+    const pair = [
+      '-keyout',
+      join(this.#folder, `${name}.key`),
+      '-out',
+      join(this.#folder, `${name}.crt`),
+    ];
+    const kind = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+    ];
     execFileSync(program('openssl'), ['req', '-x509', ...kind, ...pair, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -8,13 +8,15 @@ const project = resolve(import.meta.dirname, '../..');
 export function earlierVersion(): string | null {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: project, encoding: 'utf8' });
   const release = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD~1');
-  const { status, stdout } = release.status === 0 ? release : git('rev-parse', '--verify', '--quiet', 'HEAD~1');
+  const { status, stdout } =
+    release.status === 0 ? release : git('rev-parse', '--verify', '--quiet', 'HEAD~1');
   return status === 0 ? stdout.trim() : null;
 }
 
 /** Returns the folder and the commit's short name. */
 export function checkOut(commit: string, parent: string): { folder: string; name: string } {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: project, maxBuffer: 2 ** 30 });
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: project, maxBuffer: 2 ** 30 });
   const name = git('rev-parse', '--short', '--verify', `${commit}^{commit}`).toString().trim();
   const folder = join(parent, `storegate-${name}`);
   mkdirSync(folder);
@@ -35,7 +37,8 @@ function linkPackages(folder: string): void {
   const [installed, modules] = [join(project, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(modules);
   for (const name of readdirSync(installed))
-    if (name !== '@storegate' && name !== '.cache') symlinkSync(join(installed, name), join(modules, name));
+    if (name !== '@storegate' && name !== '.cache')
+      symlinkSync(join(installed, name), join(modules, name));
   mkdirSync(join(modules, '@storegate'));
   for (const name of readdirSync(join(folder, 'packages')))
     symlinkSync(join(folder, 'packages', name), join(modules, '@storegate', name));
@@ -43,6 +46,10 @@ function linkPackages(folder: string): void {
 
 /** The packages in a lock file, without the versions of the project itself. */
 function installedBy(folder: string): string {
-  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
-  return JSON.stringify(Object.entries(packages).filter(([place]) => place.includes('node_modules/')));
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    packages: object;
+  };
+  return JSON.stringify(
+    Object.entries(packages).filter(([place]) => place.includes('node_modules/')),
+  );
 }

@@ -39,7 +39,9 @@ export class Collector {
       const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
       const isJson = request.headers['content-type'] === 'application/json';
       this.spans.push(...(isJson ? spansInJson(bytes.toString()) : spansInProtobuf(bytes)));
-      response.writeHead(200, { 'Content-Type': request.headers['content-type']! }).end(isJson ? '{}' : '');
+      response
+        .writeHead(200, { 'Content-Type': request.headers['content-type']! })
+        .end(isJson ? '{}' : '');
     });
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');

@@ -37,8 +37,8 @@ export function terminalIn(cwd: string, surroundings: Surroundings = {}): Termin
 }
 
 /**
- * The command line in this process, without `main.js`; its data folder is `data` in `cwd`. `onOut` receives output at
- * once.
+ * The command line in this process, without `main.js`; its data folder is `data` in `cwd`. `onOut`
+ * receives output at once.
  */
 export function commandLine(cwd: string, onOut: (text: string) => void = () => {}): CommandLine {
   return async (args, surroundings = {}) => {

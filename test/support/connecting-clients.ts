@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
 /**
- * Clients in a thread. For each port that it receives, eight clients open a connection per request until they are
- * refused. It then sends the outcomes of requests that were neither answered nor refused.
+ * Clients in a thread. For each port that it receives, eight clients open a connection per request
+ * until they are refused. It then sends the outcomes of requests that were neither answered nor
+ * refused.
  */
 
 const CLIENTS = 8;

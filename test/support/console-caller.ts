@@ -21,7 +21,12 @@ export class ConsoleCaller {
   }
 
   /** Sends exactly these fields, besides Host and the cookie. */
-  async ask(method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: string): Promise<ConsoleAnswer> {
+  async ask(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders = {},
+    body?: string,
+  ): Promise<ConsoleAnswer> {
     const { hostname, port } = new URL(this.url);
     const own = { ...(this.cookie && { Cookie: this.cookie }), Connection: 'close', ...headers };
     const sent = request({ hostname, port, method, path, headers: own });
@@ -30,16 +35,31 @@ export class ConsoleCaller {
     let text = '';
     for await (const chunk of response) text += chunk;
     const json = response.headers['content-type']?.includes('json') && text !== '';
-    return { status: response.statusCode!, headers: response.headers, text, body: json ? JSON.parse(text) : null };
+    return {
+      status: response.statusCode!,
+      headers: response.headers,
+      text,
+      body: json ? JSON.parse(text) : null,
+    };
   }
 
   call(method: string, path: string, body?: unknown): Promise<ConsoleAnswer> {
     const headers = body === undefined ? OWN : { ...OWN, ...JSON_BODY };
-    return this.ask(method, `/console/api${path}`, headers, body === undefined ? undefined : JSON.stringify(body));
+    return this.ask(
+      method,
+      `/console/api${path}`,
+      headers,
+      body === undefined ? undefined : JSON.stringify(body),
+    );
   }
 
   async signIn(token: string): Promise<ConsoleAnswer> {
-    const answer = await this.ask('POST', '/console/session', { ...OWN, ...JSON_BODY }, JSON.stringify({ token }));
+    const answer = await this.ask(
+      'POST',
+      '/console/session',
+      { ...OWN, ...JSON_BODY },
+      JSON.stringify({ token }),
+    );
     const [set] = answer.headers['set-cookie'] ?? [];
     if (set !== undefined) this.cookie = set.split(';', 1)[0]!;
     return answer;

@@ -56,7 +56,10 @@ export class CrashingGateway {
   }
 
   async start(): Promise<void> {
-    const running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: { ...this.#env, ...this.env } });
+    const running = storegate(['serve', '--no-demo-keys'], {
+      cwd: this.folder,
+      env: { ...this.#env, ...this.env },
+    });
     this.#running = running;
     let hasEnded = false;
     void running.exit.then(() => {
@@ -69,8 +72,12 @@ export class CrashingGateway {
         .find((line) => line.includes('"msg":"started"'));
     await until('the gateway has started or ended', () => started() !== undefined || hasEnded);
     const line = started();
-    if (line === undefined) throw new Error(`the gateway did not start: ${running.out()}${running.err()}`);
-    ({ url: this.url, adminUrl: this.adminUrl } = JSON.parse(line) as { url: string; adminUrl: string });
+    if (line === undefined)
+      throw new Error(`the gateway did not start: ${running.out()}${running.err()}`);
+    ({ url: this.url, adminUrl: this.adminUrl } = JSON.parse(line) as {
+      url: string;
+      adminUrl: string;
+    });
   }
 
   async kill(): Promise<void> {
@@ -101,7 +108,9 @@ export class CrashingGateway {
   }
 
   async key(limits: string): Promise<{ id: string; key: string }> {
-    return bodyOf(await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits }));
+    return bodyOf(
+      await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits }),
+    );
   }
 
   async used(id: string): Promise<number> {
@@ -118,7 +127,9 @@ export class Load {
   #isOver = false;
 
   constructor(url: string, key: string, callers: number) {
-    this.#callers = Promise.all(Array.from({ length: callers }, () => this.#call(`${url}/pets`, key)));
+    this.#callers = Promise.all(
+      Array.from({ length: callers }, () => this.#call(`${url}/pets`, key)),
+    );
   }
 
   /** Resolves once no request is in flight. */

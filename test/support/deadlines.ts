@@ -46,7 +46,10 @@ export function patientConfig(config: Config): Config {
     redis: config.redis && { ...config.redis, ...addedTo('redis') },
     upstream: { ...config.upstream, ...addedTo('upstream') },
     upstreams: Object.fromEntries(
-      Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, ...addedTo('upstream', own?.[name]) }]),
+      Object.entries(config.upstreams).map(([name, one]) => [
+        name,
+        { ...one, ...addedTo('upstream', own?.[name]) },
+      ]),
     ),
     http: { ...config.http, ...addedTo('http') },
     webhooks: { ...config.webhooks, ...addedTo('webhooks') },

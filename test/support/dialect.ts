@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Words that stand for a term of the field: `told` for returned, `away` for down, `nobody` for no client. */
+/**
+ * Words that stand for a term of the field: `told` for returned, `away` for down, `nobody` for no
+ * client.
+ */
 const DIALECT =
   /\b(?:told|tells?|telling|tellers?|whoever|whom|nobody|anew|afresh|away|rungs?|desks?|hindsight|pardon(?:s|ed)?|impos(?:es?|ed|ition)|seldom|(?:is|are) (?:no|none)|go(?:es)? on|no longer|as before|mend(?:s|ed)?|ladder|ledgers?|standings?|conduct|fleet|entrance)\b/g;
 
@@ -39,7 +42,10 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
 /** `src/state` for a file in it, the file itself at the root. */
 const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/');
 
-/** Words of the dialect in each folder of the repository, in code (names split at capitals), comments and text. */
+/**
+ * Words of the dialect in each folder of the repository, in code (names split at capitals),
+ * comments and text.
+ */
 export function dialectByFolder(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const file of execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0')) {

@@ -4,7 +4,10 @@ type Json = any;
 /** A value for each security scheme by its place: a header, or `bearer`. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** Sends requests as a generated client does: with the first server and the first security requirement. */
+/**
+ * Sends requests as a generated client does: with the first server and the first security
+ * requirement.
+ */
 export class DocumentClient {
   readonly #url: string;
   readonly document: Json;
@@ -34,7 +37,8 @@ export class DocumentClient {
   #find(operationId: string) {
     for (const [path, item] of Object.entries<Json>(this.document.paths)) {
       for (const [method, operation] of Object.entries<Json>(item)) {
-        if (operation.operationId === operationId) return { path, method: method.toUpperCase(), item, operation };
+        if (operation.operationId === operationId)
+          return { path, method: method.toUpperCase(), item, operation };
       }
     }
     throw new Error(`the document has no operation ${operationId}`);

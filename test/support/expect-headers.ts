@@ -10,7 +10,12 @@ export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'head
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-export function isTheError(response: Response, status: number, code: string, { hasReference = true } = {}): void {
+export function isTheError(
+  response: Response,
+  status: number,
+  code: string,
+  { hasReference = true } = {},
+): void {
   expect({ status: response.status, body: response.body }).toEqual({
     status,
     body: expect.objectContaining({ code, status, message: expect.any(String) }),

@@ -9,7 +9,13 @@ export function failure(message: string): Error {
 
 /** Fails unless the response is successful. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
-export function bodyOf<B = any>({ status, body }: { readonly status: number; readonly body: B }): B {
+export function bodyOf<B = any>({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: B;
+}): B {
   if (status >= 200 && status < 300) return body;
   throw failure(`answered ${status}: ${JSON.stringify(body)}`);
 }

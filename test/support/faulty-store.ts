@@ -16,7 +16,10 @@ export const answers =
   (socket) =>
     void socket.write(answerOf(status, body));
 
-/** An upstream on a free port with a configurable fault. It accepts requests without a body, one at a time. */
+/**
+ * An upstream on a free port with a configurable fault. It accepts requests without a body, one at
+ * a time.
+ */
 export class FaultyStore {
   readonly requests: string[] = [];
   act: Fault = answers();

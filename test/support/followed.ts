@@ -7,7 +7,11 @@ export interface FollowedLive {
   stop(): Promise<void>;
 }
 
-export async function followLive(url: string, query = '', headers: Record<string, string> = {}): Promise<FollowedLive> {
+export async function followLive(
+  url: string,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<FollowedLive> {
   const stopping = new AbortController();
   const response = await fetch(`${url}/live${query}`, { headers, signal: stopping.signal });
   let text = '';

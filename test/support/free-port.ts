@@ -1,9 +1,14 @@
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of systems; port + 10 000 is the bus of a Redis Cluster node, and below them too. */
+/**
+ * Below the ephemeral ports of systems; port + 10 000 is the bus of a Redis Cluster node, and below
+ * them too.
+ */
 const LOWEST = 12_000;
 const BUS = 10_000;
-/** Ports for each of ten processes: the workers of Jest, numbered from 1, and 0 for everything else. */
+/**
+ * Ports for each of ten processes: the workers of Jest, numbered from 1, and 0 for everything else.
+ */
 const SLICE = 1_000;
 const first = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * SLICE;
 

@@ -18,12 +18,18 @@ import { editOf } from './records.ts';
 import { RememberingLoader } from './remembering-loader.ts';
 
 export interface GatewayOptions {
-  /** Text of gateway.yaml; other settings have the shipped defaults, except deadlines (`deadlines.ts`). */
+  /**
+   * Text of gateway.yaml; other settings have the shipped defaults, except deadlines
+   * (`deadlines.ts`).
+   */
   readonly settings?: string;
   /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Comma-separated upstream URLs; by default an upstream runs in this process, or the settings name some. */
+  /**
+   * Comma-separated upstream URLs; by default an upstream runs in this process, or the settings
+   * name some.
+   */
   readonly storeUrl?: string;
   readonly contracts?: ContractLoader;
 }
@@ -74,8 +80,13 @@ export class TestGateway {
   }
 
   async open(): Promise<void> {
-    const config = this.#storeUrl === undefined && namesStores(this.config) ? this.config : await this.#withStore();
-    const log = createLog(this.config.log, { destination: { write: (line) => void this.log.push(JSON.parse(line)) } });
+    const config =
+      this.#storeUrl === undefined && namesStores(this.config)
+        ? this.config
+        : await this.#withStore();
+    const log = createLog(this.config.log, {
+      destination: { write: (line) => void this.log.push(JSON.parse(line)) },
+    });
     this.#gateway = await createGateway(config, {
       clock: this.clock.read,
       log,
@@ -92,7 +103,10 @@ export class TestGateway {
   }
 
   async #openStore(): Promise<string> {
-    const { store, url } = await startStore(join(this.folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+    const { store, url } = await startStore(join(this.folder, 'store.db'), {
+      host: '127.0.0.1',
+      port: 0,
+    });
     this.#closeStore = () => store.close();
     return url;
   }

@@ -20,7 +20,9 @@ export function houseRows(): HouseRow[] {
   }));
 }
 
-/** Tokens of TypeScript, JavaScript, CSS and Lua, without comments, and without tests of packages. */
+/**
+ * Tokens of TypeScript, JavaScript, CSS and Lua, without comments, and without tests of packages.
+ */
 export function tokensOf(folder: string): number {
   const place = join(ROOT, folder, folder.startsWith('packages/') ? 'src' : '.');
   const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((file) =>

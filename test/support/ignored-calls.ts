@@ -3,7 +3,10 @@ export function ignoredCalls(file: string, text: string): string[] {
   return [...text.matchAll(/\bvoid ([\w#.!?]+)\(/g)].map(([, call]) => `${file} ${call}`);
 }
 
-/** Calls that return no promise, or a promise that never rejects or whose failures the expression handles. */
+/**
+ * Calls that return no promise, or a promise that never rejects or whose failures the expression
+ * handles.
+ */
 export const IGNORED_CALLS: readonly string[] = [
   'admin/admin.ts response.json',
   'admin/admin.ts response.set',

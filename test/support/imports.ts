@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 /**
- * One import, types included. Paths begin with the folder of src or the package: `gateway/pipeline.ts`,
- * `http1/server.ts`; an external package has its bare name.
+ * One import, types included. Paths begin with the folder of src or the package:
+ * `gateway/pipeline.ts`, `http1/server.ts`; an external package has its bare name.
  */
 export interface Import {
   readonly from: string;
@@ -20,7 +20,9 @@ const doors = new Map(
   [...packages].flatMap(([name, folder]) => {
     const { exports } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));
     const files = Object.entries<string>(typeof exports === 'string' ? { '.': exports } : exports);
-    return files.map(([way, file]) => [join('@storegate', name, way), nameOf(join(folder, '..', file))] as const);
+    return files.map(
+      ([way, file]) => [join('@storegate', name, way), nameOf(join(folder, '..', file))] as const,
+    );
   }),
 );
 
@@ -39,11 +41,14 @@ function filesIn(folder: string): string[] {
 /** An absolute path. */
 export function placeOf(file: string): string {
   const folder = packages.get(roomOf(file));
-  return folder === undefined ? join(ROOT, 'src', file) : join(folder, relative(roomOf(file), file));
+  return folder === undefined
+    ? join(ROOT, 'src', file)
+    : join(folder, relative(roomOf(file), file));
 }
 
 function nameOf(place: string): string {
-  for (const [name, folder] of packages) if (place.startsWith(`${folder}/`)) return join(name, relative(folder, place));
+  for (const [name, folder] of packages)
+    if (place.startsWith(`${folder}/`)) return join(name, relative(folder, place));
   return relative(join(ROOT, 'src'), place);
 }
 
@@ -58,11 +63,16 @@ export function importsIn(file: string, text: string): Import[] {
   ].map(([, name]) => name!);
   return names.map((name) => ({
     from: file,
-    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : (doors.get(name) ?? name),
+    to: name.startsWith('.')
+      ? nameOf(resolve(placeOf(file), '..', name))
+      : (doors.get(name) ?? name),
   }));
 }
 
-/** Everything that is loaded together with a file: its imports and theirs, without types and `import('…')`. */
+/**
+ * Everything that is loaded together with a file: its imports and theirs, without types and
+ * `import('…')`.
+ */
 export function importsOnLoad(file: string, loaded = new Set<string>()): ReadonlySet<string> {
   const text = textOf(file)
     .replaceAll(/^(import|export) type\b[^;]*;/gm, '')

@@ -14,7 +14,9 @@ import {
 } from '../../src/state/shared/key-cache/synchronizer.ts';
 import { until } from './until.ts';
 
-/** Keys that other gateways change, with messages that may be lost, and a source that may be down. */
+/**
+ * Keys that other gateways change, with messages that may be lost, and a source that may be down.
+ */
 export class MemoryKeys implements KeySource, Bus {
   readonly name = 'memory';
   readonly records = new Map<string, KeyRecord>();
@@ -33,7 +35,13 @@ export class MemoryKeys implements KeySource, Bus {
   put(record: KeyRecord, isPublished = true): void {
     const before = this.records.get(record.id);
     this.records.set(record.id, record);
-    if (isPublished) this.#publishHashes([before?.hash, before?.previous?.hash, record.hash, record.previous?.hash]);
+    if (isPublished)
+      this.#publishHashes([
+        before?.hash,
+        before?.previous?.hash,
+        record.hash,
+        record.previous?.hash,
+      ]);
   }
 
   delete(id: string, isPublished = true): void {
@@ -68,7 +76,9 @@ export class MemoryKeys implements KeySource, Bus {
   }
 
   find(hash: string): KeyRecord | null {
-    const found = [...this.records.values()].find((one) => one.hash === hash || one.previous?.hash === hash);
+    const found = [...this.records.values()].find(
+      (one) => one.hash === hash || one.previous?.hash === hash,
+    );
     return found ?? null;
   }
 

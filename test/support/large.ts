@@ -1,4 +1,7 @@
-/** A file of more than 2,500 tokens, or a function of more than 400 of its own, and why it is in one piece. */
+/**
+ * A file of more than 2,500 tokens, or a function of more than 400 of its own, and why it is in one
+ * piece.
+ */
 export interface Large {
   readonly tokens: number;
   readonly reason: string;
@@ -10,8 +13,14 @@ const large = (tokens: number, reason: string): Large => ({ tokens, reason });
 export const LARGE_FILES: Readonly<Record<string, Large>> = {
   'console/admin-api.ts': large(4_504, 'generated: the types of the admin API, from its contract'),
   'http1/client-connection.ts': large(3_025, 'one state machine: a connection to a backend'),
-  'http1/pool.ts': large(2_556, 'the connections and the queue of a backend, which share their counts'),
-  'http1/server-connection.ts': large(3_003, 'one state machine: a connection of a client, with its deadlines'),
+  'http1/pool.ts': large(
+    2_556,
+    'the connections and the queue of a backend, which share their counts',
+  ),
+  'http1/server-connection.ts': large(
+    3_003,
+    'one state machine: a connection of a client, with its deadlines',
+  ),
   'openapi/schema/translate.ts': large(2_674, 'how each keyword is translated, in all dialects'),
 };
 

@@ -9,7 +9,12 @@ export function window(limit: number, span: number, kind: Window['kind'] = 'fixe
   return { name: `${span / SECOND}s`, kind, limit, span };
 }
 
-export function scoped(scope: string, limit: number, span: number, kind: Window['kind'] = 'fixed'): Window {
+export function scoped(
+  scope: string,
+  limit: number,
+  span: number,
+  kind: Window['kind'] = 'fixed',
+): Window {
   return { ...window(limit, span, kind), scope };
 }
 

@@ -15,7 +15,10 @@ import { type CountedRefusals, IN_FLIGHT } from '../../src/state/shared/unsent-r
 import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
-/** The fault of a shard: it does nothing and reports it; it works and loses the response; it responds too late. */
+/**
+ * The fault of a shard: it does nothing and reports it; it works and loses the response; it
+ * responds too late.
+ */
 export type Trouble = 'down' | 'loses answers' | 'late';
 
 /** A shared backend in this process. The text before the colon of a subject's name is its shard. */
@@ -59,13 +62,20 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     for (const answer of this.#late.splice(0)) answer();
   }
 
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Promise<Admission> {
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): Promise<Admission> {
     this.asked++;
     return this.#reach(subject, () => {
       const admission = this.#state.admit(subject, limits, cost, scopes);
       if (this.troubles.get(this.shardOf(subject)) === 'late') {
         this.#inDoubt.begin(subject);
-        this.#late.push(() => this.#inDoubt.end(subject, admission.verdict === 'admitted' ? cost : 0, scopes));
+        this.#late.push(() =>
+          this.#inDoubt.end(subject, admission.verdict === 'admitted' ? cost : 0, scopes),
+        );
       }
       return admission;
     });
@@ -102,13 +112,20 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   }
 
   /** Charges all windows with as much as the fullest of them got, and returns the difference. */
-  charge(subject: string, limits: Limits, { gateway, number, windows, ban }: Reconciliation): Promise<void> {
+  charge(
+    subject: string,
+    limits: Limits,
+    { gateway, number, windows, ban }: Reconciliation,
+  ): Promise<void> {
     return this.#reach(subject, () => {
       const mark = `${gateway} ${subject}`;
       if (number <= (this.#added.get(mark) ?? 0)) return;
       this.#added.set(mark, number);
       const most = Math.max(...windows.map(({ units }) => units));
-      const wide = { ...limits, windows: limits.windows.map((window) => ({ ...window, limit: Infinity })) };
+      const wide = {
+        ...limits,
+        windows: limits.windows.map((window) => ({ ...window, limit: Infinity })),
+      };
       const scopes = limits.windows.flatMap(({ scope }) => scope ?? []);
       this.#state.admit(subject, wide, most, scopes);
       for (const [i, window] of limits.windows.entries())
@@ -156,7 +173,8 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   async #reach<T>(name: string, work: () => T): Promise<T> {
     const trouble = this.troubles.get(this.shardOf(name));
     if (trouble === 'down') throw new Outage('state_unavailable', { cause: new Error('down') });
-    if (this.unfit.has(name)) throw new Outage('state_unavailable', { cause: new CountersError(`${name} is unfit`) });
+    if (this.unfit.has(name))
+      throw new Outage('state_unavailable', { cause: new CountersError(`${name} is unfit`) });
     const result = work();
     if (trouble) throw new Outage('state_unavailable', { cause: new Error('no answer') });
     return result;

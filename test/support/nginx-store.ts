@@ -9,23 +9,28 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /**
- * `refuse`: stopped, its port is closed. `hang`: the system accepts connections and bytes, the process does nothing,
- * also on open connections. `reset`: connections are cut without a byte. `half`: the body is shorter than its length.
- * `garbage`: the response is not HTTP. `drip`: one byte per second. `error`: it returns 503.
+ * `refuse`: stopped, its port is closed. `hang`: the system accepts connections and bytes, the
+ * process does nothing, also on open connections. `reset`: connections are cut without a byte.
+ * `half`: the body is shorter than its length. `garbage`: the response is not HTTP. `drip`: one
+ * byte per second. `error`: it returns 503.
  */
 export type Fault = 'refuse' | 'hang' | 'reset' | 'half' | 'garbage' | 'drip' | 'error';
 
 const BY_FILE = ['reset', 'half', 'garbage', 'drip', 'error'] as const satisfies readonly Fault[];
 
 /**
- * Responses that nginx does not produce itself, and forwards unchanged; it takes bytes that are not HTTP for HTTP/0.9.
+ * Responses that nginx does not produce itself, and forwards unchanged; it takes bytes that are not
+ * HTTP for HTTP/0.9.
  */
 const SPOILT = {
   half: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n[{"id":1',
   garbage: 'SSH-2.0-OpenSSH_9.2 no HTTP at all\r\n\r\n',
 } as const;
 
-/** A real nginx as upstream, with faults on request. Its response to everything is `{"store":"<its name>"}`. */
+/**
+ * A real nginx as upstream, with faults on request. Its response to everything is `{"store":"<its
+ * name>"}`.
+ */
 export class NginxStore {
   readonly name: string;
   readonly port: number;

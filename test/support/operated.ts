@@ -20,7 +20,8 @@ export async function operate(gateway: TestGateway, token: string) {
   const crawler = await issue('northwind', 'trial', 'price crawler');
   const old = await issue('contoso', 'free', 'partner, until May');
   const get = (key: string, path: string) => gateway.client.get(path).set('X-API-Key', key);
-  for (let i = 0; i < 24; i++) await get(shop.key, ['/pets', '/categories', '/store/inventory'][i % 3]!);
+  for (let i = 0; i < 24; i++)
+    await get(shop.key, ['/pets', '/categories', '/store/inventory'][i % 3]!);
   for (let i = 0; i < 8; i++) await get(mobile.key, i % 4 === 3 ? '/pets/0' : '/pets?limit=abc');
   for (let i = 0; i < 12; i++) await get(crawler.key, '/pets');
   for (let i = 0; i < 3; i++) await get('sg_test_wrong', '/pets');

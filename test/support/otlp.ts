@@ -12,7 +12,11 @@ export interface ReceivedSpan {
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Attributes;
-  readonly events: readonly { readonly name: string; readonly time: bigint; readonly attributes: Attributes }[];
+  readonly events: readonly {
+    readonly name: string;
+    readonly time: bigint;
+    readonly attributes: Attributes;
+  }[];
   /** 2: error. */
   readonly status: number;
   readonly resource: Attributes;
@@ -60,7 +64,9 @@ function attributesInJson(list: Json = []): Attributes {
 export function spansInProtobuf(bytes: Buffer): ReceivedSpan[] {
   return messages(bytes, 1).flatMap((resourceSpans) => {
     const resource = attributesIn(messages(resourceSpans, 1)[0]!, 1);
-    return messages(resourceSpans, 2).flatMap((scope) => messages(scope, 2).map((span) => spanOf(span, resource)));
+    return messages(resourceSpans, 2).flatMap((scope) =>
+      messages(scope, 2).map((span) => spanOf(span, resource)),
+    );
   });
 }
 
@@ -88,7 +94,10 @@ function spanOf(span: Buffer, resource: Attributes): ReceivedSpan {
 
 function attributesIn(message: Buffer, field: number): Attributes {
   return Object.fromEntries(
-    messages(message, field).map((pair) => [bytesIn(pair, 1).toString(), valueIn(messages(pair, 2)[0]!)]),
+    messages(message, field).map((pair) => [
+      bytesIn(pair, 1).toString(),
+      valueIn(messages(pair, 2)[0]!),
+    ]),
   );
 }
 
@@ -103,7 +112,8 @@ function valueIn(any: Buffer): unknown {
 
 const messages = (bytes: Buffer, wanted: number): Buffer[] =>
   [...fieldsOf(bytes)].filter(({ field }) => field === wanted).map(({ value }) => value as Buffer);
-const bytesIn = (bytes: Buffer, wanted: number): Buffer => messages(bytes, wanted)[0] ?? Buffer.alloc(0);
+const bytesIn = (bytes: Buffer, wanted: number): Buffer =>
+  messages(bytes, wanted)[0] ?? Buffer.alloc(0);
 const numberIn = (bytes: Buffer, wanted: number): bigint =>
   ([...fieldsOf(bytes)].find(({ field }) => field === wanted)?.value as bigint | undefined) ?? 0n;
 

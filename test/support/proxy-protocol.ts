@@ -1,9 +1,15 @@
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 
-/** A header of version 2; with `checksum`, its last four bytes become the checksum of the header. */
+/**
+ * A header of version 2; with `checksum`, its last four bytes become the checksum of the header.
+ */
 export function binary(command: number, kind: number, ...parts: (Buffer | 'checksum')[]): Buffer {
   const rest = Buffer.concat(parts.filter((part) => part !== 'checksum'));
-  const bytes = Buffer.concat([SIGNATURE, Buffer.from([command, kind, rest.length >> 8, rest.length & 0xff]), rest]);
+  const bytes = Buffer.concat([
+    SIGNATURE,
+    Buffer.from([command, kind, rest.length >> 8, rest.length & 0xff]),
+    rest,
+  ]);
   if (parts.includes('checksum')) bytes.writeUInt32BE(crc32c(bytes), bytes.length - 4);
   return bytes;
 }

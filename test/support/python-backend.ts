@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { program } from '../runner/programs.ts';
 
 /**
- * Serves the files of its folder at `/`, and returns method, path, account and body of all other requests below `base`,
- * with a token if it needs one.
+ * Serves the files of its folder at `/`, and returns method, path, account and body of all other
+ * requests below `base`, with a token if it needs one.
  */
 const SCRIPT = `
 import http.server, json, sys
@@ -45,7 +45,11 @@ export interface PythonBackend {
 }
 
 /** `http.server` of Python. `token`: the Authorization that it needs. */
-export async function pythonBackend(folder: string, base: string, token = ''): Promise<PythonBackend> {
+export async function pythonBackend(
+  folder: string,
+  base: string,
+  token = '',
+): Promise<PythonBackend> {
   const child = spawn(program('python3'), ['-c', SCRIPT, base, token], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],

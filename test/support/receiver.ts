@@ -8,7 +8,9 @@ import { text } from 'node:stream/consumers';
 import { Ajv } from 'ajv';
 import { freePort } from './free-port.ts';
 
-const schema = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'));
+const schema = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'),
+);
 const ajv = new Ajv({ allErrors: true, strict: false });
 ajv.addFormat('date-time', (value: string) => new Date(value).toISOString() === value);
 const isEvent = ajv.compile(schema);
@@ -39,14 +41,16 @@ export interface ReceiverAnswer {
 }
 
 /**
- * Checks every attempt against the standard (with independent code) and the published schema, and collects mistakes in
- * `faults`.
+ * Checks every attempt against the standard (with independent code) and the published schema, and
+ * collects mistakes in `faults`.
  */
 export class Receiver {
   readonly secret: string;
   readonly attempts: Attempt[] = [];
   readonly faults: unknown[] = [];
-  answer: (attempt: Omit<Attempt, 'status'>) => ReceiverAnswer | Promise<ReceiverAnswer> = () => ({ status: 204 });
+  answer: (attempt: Omit<Attempt, 'status'>) => ReceiverAnswer | Promise<ReceiverAnswer> = () => ({
+    status: 204,
+  });
   readonly #server: Server;
 
   private constructor(secret: string) {
@@ -108,7 +112,8 @@ export class Receiver {
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const key = Buffer.from(this.secret.replace('whsec_', ''), 'base64');
     const good = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
-    if (!`${headers['webhook-signature']}`.split(' ').includes(good)) this.faults.push({ signature: headers });
+    if (!`${headers['webhook-signature']}`.split(' ').includes(good))
+      this.faults.push({ signature: headers });
     return event;
   }
 }

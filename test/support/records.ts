@@ -5,8 +5,13 @@ import type { AuditDraft, AuditEntry, AuditNote } from '../../src/keys/operators
 import type { KeyStore } from '../../src/keys/store.ts';
 import type { Records } from '../../src/state/storage.ts';
 
-/** Empty records, as two processes with shared storage see them. The test that opened them closes them. */
-export type OpenRecords = (audit?: AuditSettings) => Promise<{ readonly one: Records; readonly other: Records }>;
+/**
+ * Empty records, as two processes with shared storage see them. The test that opened them closes
+ * them.
+ */
+export type OpenRecords = (
+  audit?: AuditSettings,
+) => Promise<{ readonly one: Records; readonly other: Records }>;
 
 let keys = 0;
 
@@ -53,7 +58,10 @@ export function draft(changes: Partial<AuditDraft> = {}): AuditDraft {
 
 /** With a `name`, also the stored response of an idempotent call. */
 export function note(entry: Partial<AuditDraft> = {}, name: string | null = null): AuditNote {
-  return { entry: draft(entry), idempotent: name === null ? null : { name, question: 'what', sealed: `of ${name}` } };
+  return {
+    entry: draft(entry),
+    idempotent: name === null ? null : { name, question: 'what', sealed: `of ${name}` },
+  };
 }
 
 /** Oldest first. */

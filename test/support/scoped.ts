@@ -11,19 +11,31 @@ const OPERATIONS = [
 type Limits = Readonly<Record<string, unknown>>;
 
 /** Limits are `x-ratelimit` of these operations and tags. */
-export function contractWith({ operations = {}, tags = {} }: { readonly operations?: Limits; readonly tags?: Limits }) {
+export function contractWith({
+  operations = {},
+  tags = {},
+}: {
+  readonly operations?: Limits;
+  readonly tags?: Limits;
+}) {
   const limitOf = (limits: Limits, name: string) =>
     Object.hasOwn(limits, name) ? { 'x-ratelimit': limits[name] } : {};
   const petId = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
   const paths = OPERATIONS.map(({ path, id, tag }) => {
     const parameters = path.includes('{petId}') ? [petId] : [];
     const responses = { default: { description: 'Whatever the store answers.' } };
-    return [path, { get: { operationId: id, tags: [tag], parameters, responses, ...limitOf(operations, id) } }];
+    return [
+      path,
+      { get: { operationId: id, tags: [tag], parameters, responses, ...limitOf(operations, id) } },
+    ];
   });
   return stringify({
     openapi: '3.0.3',
     info: { title: 'Limits', version: '1' },
-    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name, ...limitOf(tags, name) })),
+    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({
+      name,
+      ...limitOf(tags, name),
+    })),
     paths: Object.fromEntries(paths),
   });
 }

@@ -57,7 +57,12 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   console: ['admin/console.ts'],
   audit: ['state/redis/audit-entries.ts'],
   'audit.bans': ['state/redis/audit-entries.ts'],
-  webhooks: ['webhooks/webhooks.ts', 'webhooks/admin.ts', 'webhooks/deliveries.ts', 'webhooks/send.ts'],
+  webhooks: [
+    'webhooks/webhooks.ts',
+    'webhooks/admin.ts',
+    'webhooks/deliveries.ts',
+    'webhooks/send.ts',
+  ],
   explain: ['observe/request-log/recent.ts'],
   tracing: [
     'run/build.ts',

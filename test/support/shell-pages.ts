@@ -28,22 +28,27 @@ const BLOCK =
   /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
 
 export function blocksOf(page: string): Block[] {
-  return [...page.matchAll(BLOCK)].flatMap(([all, marker, value = '', indent = '', language, text = '', output]) => {
-    if (language !== 'sh' && marker !== 'file') return [];
-    const flush = (block: string) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-    const block = {
-      line: page.slice(0, page.indexOf(all)).split('\n').length,
-      text: flush(text),
-      file: marker === 'file' ? value : null,
-      notRun: marker === 'not run' ? value : null,
-      stops: marker === 'Ctrl-C',
-      output: output === undefined ? null : flush(output),
-    };
-    return [block];
-  });
+  return [...page.matchAll(BLOCK)].flatMap(
+    ([all, marker, value = '', indent = '', language, text = '', output]) => {
+      if (language !== 'sh' && marker !== 'file') return [];
+      const flush = (block: string) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+      const block = {
+        line: page.slice(0, page.indexOf(all)).split('\n').length,
+        text: flush(text),
+        file: marker === 'file' ? value : null,
+        notRun: marker === 'not run' ? value : null,
+        stops: marker === 'Ctrl-C',
+        output: output === undefined ? null : flush(output),
+      };
+      return [block];
+    },
+  );
 }
 
-/** Numbers, times and ids differ from run to run, and 127.0.0.1 stands for localhost; spaces align columns. */
+/**
+ * Numbers, times and ids differ from run to run, and 127.0.0.1 stands for localhost; spaces align
+ * columns.
+ */
 export function shapeOf(line: string): string {
   return line
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '0')
@@ -85,9 +90,15 @@ interface Call {
   readonly input: string;
 }
 
-/** Shell commands as calls of this process, where all modules are loaded: a tenth of the cost of a process each. */
+/**
+ * Shell commands as calls of this process, where all modules are loaded: a tenth of the cost of a
+ * process each.
+ */
 class Commands {
-  readonly #gateways = new Map<string, { stop: AbortController; ended: Promise<{ code: number; err: string }> }>();
+  readonly #gateways = new Map<
+    string,
+    { stop: AbortController; ended: Promise<{ code: number; err: string }> }
+  >();
   readonly #server = createServer((request, response) => {
     void this.#answer(request).then((text) => response.end(text));
   });
@@ -141,7 +152,11 @@ class Commands {
       out += text;
       if (!isInit || text.startsWith('Press')) start(out);
     });
-    const ended = running(args, { env: { ...env, LOG_LEVEL: 'silent' }, isTerminal: true, stop: stop.signal });
+    const ended = running(args, {
+      env: { ...env, LOG_LEVEL: 'silent' },
+      isTerminal: true,
+      stop: stop.signal,
+    });
     this.#gateways.set(name, { stop, ended });
     const first = await Promise.race([started, ended]);
     return typeof first === 'string' ? { code: 0, out: first, err: '' } : first;
@@ -150,12 +165,17 @@ class Commands {
 
 const OURS = /^(?:STOREGATE_|STORE_|REDIS_|OTEL_|LOG_)/;
 
-/** `npx` in the shell sends: folder, number of arguments, arguments, environment, nothing, standard input. */
+/**
+ * `npx` in the shell sends: folder, number of arguments, arguments, environment, nothing, standard
+ * input.
+ */
 function parseCall(sent: Buffer, ports: Ports): Call {
   const [cwd = '', count = '0', ...rest] = sent.toString().split('\0');
   const args = rest.slice(0, Number(count));
   const end = rest.indexOf('', Number(count));
-  const pairs = rest.slice(Number(count), end).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]);
+  const pairs = rest
+    .slice(Number(count), end)
+    .map((pair) => pair.split(/=(.*)/s, 2) as [string, string]);
   const isOwn = args[0] === 'init' || existsSync(join(cwd, 'gateway.yaml'));
   const env = {
     ...(isOwn ? {} : { STOREGATE_CONFIG: 'config/gateway.yaml', STOREGATE_PLANS: 'plans.yaml' }),
@@ -168,7 +188,9 @@ function parseCall(sent: Buffer, ports: Ports): Call {
   return { args, cwd, env, input: rest.slice(end + 1).join('\0') };
 }
 
-/** `npx storegate` and `npm` of the pages. Standard input is sent only for commands that read it. */
+/**
+ * `npx storegate` and `npm` of the pages. Standard input is sent only for commands that read it.
+ */
 const NPX = `#!/bin/bash
 [ "$1" = storegate ] && shift
 {
@@ -188,10 +210,16 @@ export interface PageRun {
   readonly printed: readonly string[];
 }
 
-export async function runPage(page: string, folder: string, given: Partial<Ports> = {}): Promise<PageRun> {
+export async function runPage(
+  page: string,
+  folder: string,
+  given: Partial<Ports> = {},
+): Promise<PageRun> {
   const ports = { ...given } as Ports;
   for (const port of PORTS) ports[port] ??= await freePort();
-  const api = createServer((_, response) => response.setHeader('Content-Type', 'application/json').end('[]\n'));
+  const api = createServer((_, response) =>
+    response.setHeader('Content-Type', 'application/json').end('[]\n'),
+  );
   api.listen(ports[3000], '127.0.0.1');
   const commands = new Commands(ports);
   const bin = join(folder, '.bin');
@@ -200,9 +228,13 @@ export async function runPage(page: string, folder: string, given: Partial<Ports
   mkdirSync(join(work, 'config'), { recursive: true });
   writeFileSync(join(bin, 'npx'), NPX, { mode: 0o755 });
   writeFileSync(join(bin, 'npm'), NPM, { mode: 0o755 });
-  for (const file of ['plans.yaml', 'config/gateway.yaml']) cpSync(join(root, file), join(work, file));
+  for (const file of ['plans.yaml', 'config/gateway.yaml'])
+    cpSync(join(root, file), join(work, file));
   const translated = (text: string) =>
-    text.replaceAll(/\b(?:8080|8090|9901|9902|3000|3001|6379)\b/g, (port) => `${ports[port as keyof Ports]}`);
+    text.replaceAll(
+      /\b(?:8080|8090|9901|9902|3000|3001|6379)\b/g,
+      (port) => `${ports[port as keyof Ports]}`,
+    );
   const run = blocksOf(page).filter(({ notRun }) => notRun === null);
   const script = run.map(({ file, text, stops }, index) => {
     const lines = `${stops ? 'npx storegate ctrl-c\n' : ''}${translated(text)}`;
@@ -216,7 +248,11 @@ export async function runPage(page: string, folder: string, given: Partial<Ports
       DOCS_PORT: `${await commands.listen()}`,
       DOCS_OUT: join(folder, 'call'),
     };
-    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script.join('')], { cwd: work, env, stdio: 'ignore' });
+    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script.join('')], {
+      cwd: work,
+      env,
+      stdio: 'ignore',
+    });
     const [code] = (await once(shell, 'close')) as [number | null];
     const read = (index: number) => {
       try {

@@ -21,27 +21,42 @@ interface Surroundings {
   readonly stdout?: number;
 }
 
-/** Shared by all processes, so that each finds code compiled earlier: compiling is half of a command's time. */
+/**
+ * Shared by all processes, so that each finds code compiled earlier: compiling is half of a
+ * command's time.
+ */
 export const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
 
-/** Node's heap grows to this size after many collections anyway; set at once, it saves a tenth of a start. */
+/**
+ * Node's heap grows to this size after many collections anyway; set at once, it saves a tenth of a
+ * start.
+ */
 const ROOM = '--min-semi-space-size=16';
 
 /** Loaded first, it makes a process believe that its standard output is a terminal. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
 
 /**
- * Passes only the needed part of our environment. With `ownGroup` its processes are a group, as in a terminal, which a
- * test can signal as one. With `onTerminal` it writes as to a terminal.
+ * Passes only the needed part of our environment. With `ownGroup` its processes are a group, as in
+ * a terminal, which a test can signal as one. With `onTerminal` it writes as to a terminal.
  */
 export function storegate(
   args: readonly string[],
   { cwd, env = {}, ownGroup = false, onTerminal = false, main = MAIN, stdout }: Surroundings,
 ): Running {
-  const options = ['--disable-warning=ExperimentalWarning', ROOM, ...(onTerminal ? [ON_TERMINAL] : [])];
+  const options = [
+    '--disable-warning=ExperimentalWarning',
+    ROOM,
+    ...(onTerminal ? [ON_TERMINAL] : []),
+  ];
   const child = spawn(process.execPath, [...options, main, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, STOREGATE_HOST: '127.0.0.1', ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: COMPILED,
+      STOREGATE_HOST: '127.0.0.1',
+      ...env,
+    },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     detached: ownGroup,
   });
@@ -53,7 +68,12 @@ export function storegate(
   child.stderr!.on('data', (chunk) => {
     err += chunk;
   });
-  return { child, out: () => out, err: () => err, exit: once(child, 'close').then(([code]) => code as number | null) };
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    exit: once(child, 'close').then(([code]) => code as number | null),
+  };
 }
 
 export async function finished(

@@ -6,7 +6,9 @@ import { program } from '../runner/programs.ts';
 import { COMPILED } from './storegate.ts';
 import { until } from './until.ts';
 
-/** Opens the socket, reads the messages, and starts the command for each line `start` or signals it. */
+/**
+ * Opens the socket, reads the messages, and starts the command for each line `start` or signals it.
+ */
 const SCRIPT = `
 import os, signal, socket, sys, threading
 
@@ -62,7 +64,9 @@ const MAIN = resolve(import.meta.dirname, '../../src/main.js');
 const MAY_HANG =
   'data:text/javascript,process.on("SIGUSR2",()=>{process._rawDebug("hangs");for(;;)Atomics.wait(new Int32Array(new SharedArrayBuffer(4)),0,0,1e3)})';
 
-/** A service manager that holds the sockets of a gateway in a process of its own. Stop it after use. */
+/**
+ * A service manager that holds the sockets of a gateway in a process of its own. Stop it after use.
+ */
 export class FakeSystemd {
   readonly ports = new Map<string, number>();
   readonly notes: string[] = [];
@@ -74,19 +78,32 @@ export class FakeSystemd {
 
   private constructor(folder: string, names: string, env: Readonly<Record<string, string>>) {
     const serve = [process.execPath, `--import=${MAY_HANG}`, MAIN, 'serve', '--no-demo-keys'];
-    this.#child = spawn(program('python3'), ['-c', SCRIPT, join(folder, 'notify'), names, ...serve], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, STOREGATE_CONFIG: 'gateway.yaml', ...env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    });
+    this.#child = spawn(
+      program('python3'),
+      ['-c', SCRIPT, join(folder, 'notify'), names, ...serve],
+      {
+        cwd: folder,
+        env: {
+          PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: COMPILED,
+          STOREGATE_CONFIG: 'gateway.yaml',
+          ...env,
+        },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: true,
+      },
+    );
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#read(line));
     this.#child.stderr!.on('data', (chunk) => {
       this.err += chunk;
     });
   }
 
-  static async start(folder: string, names: string, env: Readonly<Record<string, string>>): Promise<FakeSystemd> {
+  static async start(
+    folder: string,
+    names: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<FakeSystemd> {
     const systemd = new FakeSystemd(folder, names, env);
     await systemd.startService();
     return systemd;

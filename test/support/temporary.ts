@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach } from '@jest/globals';
 
-/** Returns a function that makes an empty folder, which is removed after the test, or with `keep` after all tests. */
+/**
+ * Returns a function that makes an empty folder, which is removed after the test, or with `keep`
+ * after all tests.
+ */
 export function temporaryFolders({ keep = false } = {}): () => string {
   const made: string[] = [];
   (keep ? afterAll : afterEach)(() => {

@@ -6,8 +6,14 @@ import type { TLSSocket } from 'node:tls';
 
 export interface TlsStore {
   readonly url: string;
-  /** Whether each connection resumed a session, and the name in the client certificate, if requested. */
-  readonly connections: readonly { readonly resumed: boolean; readonly client: string | undefined }[];
+  /**
+   * Whether each connection resumed a session, and the name in the client certificate, if
+   * requested.
+   */
+  readonly connections: readonly {
+    readonly resumed: boolean;
+    readonly client: string | undefined;
+  }[];
   hangUp(): void;
   close(): Promise<void>;
 }
@@ -24,9 +30,13 @@ export async function tlsStore(
   });
   server.on('secureConnection', (socket: TLSSocket) => {
     const { subject } = socket.getPeerCertificate();
-    connections.push({ resumed: socket.isSessionReused(), client: subject?.CN as string | undefined });
+    connections.push({
+      resumed: socket.isSessionReused(),
+      client: subject?.CN as string | undefined,
+    });
   });
-  // Both IP versions: Node resumes no session if the first address of a name refused the connection.
+  // Both IP versions: Node resumes no session if the first address of a name refused the
+  // connection.
   server.listen(0);
   await once(server, 'listening');
   return {

@@ -37,21 +37,47 @@ export function idOf(number: number): string {
 }
 
 export function movable(number: number, changes: Partial<KeyRecord> = {}): KeyRecord {
-  return keyRecord({ id: idOf(number), hash: hashOf(`secret${number}`), createdAt: 1_000 + number, ...changes });
+  return keyRecord({
+    id: idOf(number),
+    hash: hashOf(`secret${number}`),
+    createdAt: 1_000 + number,
+    ...changes,
+  });
 }
 
 export function movableEntry(number: number, changes: Partial<AuditEntry> = {}): AuditEntry {
-  return { number, ...draft({ at: 1_000 * number, requestId: `request-${number}`, target: idOf(number), ...changes }) };
+  return {
+    number,
+    ...draft({
+      at: 1_000 * number,
+      requestId: `request-${number}`,
+      target: idOf(number),
+      ...changes,
+    }),
+  };
 }
 
 /** Counters of an hour, opened at `opened`. */
-export function hourly(used: number, opened: number, strikes: Partial<StrikeState> | null = null): Counters {
+export function hourly(
+  used: number,
+  opened: number,
+  strikes: Partial<StrikeState> | null = null,
+): Counters {
   const windows = [window(100, HOUR)];
-  return { windows, cells: [opened, used], strikeState: strikes && { ...newStrikeState(), ...strikes } };
+  return {
+    windows,
+    cells: [opened, used],
+    strikeState: strikes && { ...newStrikeState(), ...strikes },
+  };
 }
 
 export function someState(now: number): Whole {
-  const banned = { bannedUntil: now + HOUR, bannedSince: now - MINUTE, level: 2, cleanSince: now + HOUR };
+  const banned = {
+    bannedUntil: now + HOUR,
+    bannedSince: now - MINUTE,
+    level: 2,
+    cleanSince: now + HOUR,
+  };
   return {
     key: [
       movable(1),
@@ -61,17 +87,27 @@ export function someState(now: number): Whole {
         previous: { hash: hashOf('before2'), until: now + HOUR },
         imported: true,
       }),
-      movable(3, { windows: [{ name: '10s', kind: 'sliding', limit: 5, span: 10_000 }], metadata: { team: 'ä' } }),
+      movable(3, {
+        windows: [{ name: '10s', kind: 'sliding', limit: 5, span: 10_000 }],
+        metadata: { team: 'ä' },
+      }),
     ],
     token: [{ name: 'ci', hash: hashOf('token'), role: 'operate', createdAt: 7 }],
-    audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null, reason: 'why “5”' }), movableEntry(6)],
+    audit: [
+      movableEntry(4),
+      movableEntry(5, { before: { a: [1] }, after: null, reason: 'why “5”' }),
+      movableEntry(6),
+    ],
     ban: [
       movableEntry(2, { action: 'bans.start', actor: 'storegate' }),
       movableEntry(3, { action: 'bans.lift', reason: 'a call' }),
     ],
     ledger: [
       { subject: `key:${idOf(1)}`, counters: hourly(7, now - MINUTE) },
-      { subject: `key:${idOf(2)}`, counters: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },
+      {
+        subject: `key:${idOf(2)}`,
+        counters: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }),
+      },
       {
         subject: 'account:team:acme',
         counters: { windows: [window(5, HOUR, 'sliding')], cells: slots(now), strikeState: null },
@@ -100,7 +136,11 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
     name: 'a test',
     kind: 'embedded',
     isChecked,
-    counts: () => Object.fromEntries(TYPES.map((type) => [type, whole[type].length])) as Record<RecordType, number>,
+    counts: () =>
+      Object.fromEntries(TYPES.map((type) => [type, whole[type].length])) as Record<
+        RecordType,
+        number
+      >,
     async *read() {
       for (const type of TYPES) yield { type, values: whole[type] } as Batch;
     },
@@ -109,7 +149,9 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
 }
 
 export async function readWhole(source: Source): Promise<Whole> {
-  const whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [] } as { [T in RecordType]: unknown[] };
+  const whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [] } as {
+    [T in RecordType]: unknown[];
+  };
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   // Window names, and limits without a strike state, are not stored.

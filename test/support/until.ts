@@ -4,7 +4,10 @@ import { failure } from './failure.ts';
 const FIRST = 5;
 const LONGEST = 50;
 
-/** Fails with `what` after `patience` milliseconds, which no healthy run needs, even on a busy machine. */
+/**
+ * Fails with `what` after `patience` milliseconds, which no healthy run needs, even on a busy
+ * machine.
+ */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -24,15 +24,24 @@ export function upgradingStore(listener: RequestListener): Promise<FakeStore> {
     server.on('upgrade', ({ headers }, socket) => {
       socket.on('error', () => socket.destroy());
       // HAProxy checks it.
-      const accept = createHash('sha1').update(`${headers['sec-websocket-key']}${WEBSOCKET}`).digest('base64');
-      const lines = ['Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Accept: ${accept}`];
+      const accept = createHash('sha1')
+        .update(`${headers['sec-websocket-key']}${WEBSOCKET}`)
+        .digest('base64');
+      const lines = [
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        `Sec-WebSocket-Accept: ${accept}`,
+      ];
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
       socket.pipe(socket);
     });
   });
 }
 
-async function storeOf(listener: RequestListener, prepare: (server: Server) => void): Promise<FakeStore> {
+async function storeOf(
+  listener: RequestListener,
+  prepare: (server: Server) => void,
+): Promise<FakeStore> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { program } from '../runner/programs.ts';
 
 /**
- * The wall clock of real processes, set while they run; their monotonic clock stays as it is. Not libfaketime, which
- * ends a redis-server with jemalloc at its start.
+ * The wall clock of real processes, set while they run; their monotonic clock stays as it is. Not
+ * libfaketime, which ends a redis-server with jemalloc at its start.
  */
 export class WallClock {
   readonly #file: string;

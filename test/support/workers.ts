@@ -15,7 +15,10 @@ export interface WorkersOptions {
   readonly redisUrl: string;
   readonly storeUrl?: string;
   readonly workers?: number;
-  /** Texts of files in its folder. The gateway reads gateway.yaml without a name on the command line. */
+  /**
+   * Texts of files in its folder. The gateway reads gateway.yaml without a name on the command
+   * line.
+   */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of an earlier gateway that was killed. */
@@ -43,9 +46,18 @@ export class GatewayWithWorkers {
   readonly #log: Line[] = [];
   #read = 0;
 
-  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder, main }: WorkersOptions) {
+  private constructor({
+    redisUrl,
+    storeUrl,
+    workers = 2,
+    files = {},
+    env = {},
+    folder,
+    main,
+  }: WorkersOptions) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'storegate-'));
-    for (const [name, text] of Object.entries({ 'gateway.yaml': '', ...files })) this.write(name, text);
+    for (const [name, text] of Object.entries({ 'gateway.yaml': '', ...files }))
+      this.write(name, text);
     this.env = {
       REDIS_URL: redisUrl,
       ...(storeUrl === undefined ? {} : { STORE_URL: storeUrl }),
@@ -55,7 +67,12 @@ export class GatewayWithWorkers {
       STOREGATE_ADMIN_PORT: '0',
       ...env,
     };
-    const where = { cwd: this.folder, env: this.env, ownGroup: true, ...(main !== undefined && { main }) };
+    const where = {
+      cwd: this.folder,
+      env: this.env,
+      ownGroup: true,
+      ...(main !== undefined && { main }),
+    };
     this.running = storegate(['serve', '--no-demo-keys'], where);
   }
 
@@ -75,7 +92,10 @@ export class GatewayWithWorkers {
     void this.running.exit.then((ended) => {
       code = ended;
     });
-    await until('the gateway has started or ended', () => this.logged('started').length > 0 || code !== undefined);
+    await until(
+      'the gateway has started or ended',
+      () => this.logged('started').length > 0 || code !== undefined,
+    );
     const [started] = this.logged('started');
     if (!started) throw new Error(`it ended with ${code}: ${this.running.err()}`);
     this.url = started.url;
@@ -91,7 +111,9 @@ export class GatewayWithWorkers {
     const end = out.lastIndexOf('\n') + 1;
     const lines = out.slice(this.#read, end).split('\n');
     this.#read = end;
-    this.#log.push(...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line));
+    this.#log.push(
+      ...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line),
+    );
     return this.#log;
   }
 
@@ -120,7 +142,10 @@ export class GatewayWithWorkers {
   }
 
   /** Sends requests until every worker has answered some of them; returns all responses. */
-  async fromEveryWorker(path: string, headers: Readonly<Record<string, string>>): Promise<Answered[]> {
+  async fromEveryWorker(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answered[]> {
     const before = this.logged('request').length;
     const answers: Answered[] = [];
     const reached = () => {
@@ -163,7 +188,8 @@ export async function metricOf(
     .split('\n')
     .filter(
       (line) =>
-        (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && wanted.every((one) => line.includes(one)),
+        (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) &&
+        wanted.every((one) => line.includes(one)),
     );
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
@@ -186,7 +212,11 @@ export async function get(
 /** Sends `requests` in total, on one kept-alive connection per client. */
 export async function flood(
   url: string,
-  { callers, requests, headers }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
+  {
+    callers,
+    requests,
+    headers,
+  }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
 ): Promise<Answered[]> {
   const answers: Answered[] = [];
   let left = requests;

@@ -21,7 +21,14 @@ const settings = {
   minQuotaWindow: DAY,
 } as const;
 
-const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
+const after = {
+  id: 'key_1',
+  account: 'acme',
+  plan: 'free',
+  expires: null,
+  imported: false,
+  rotation: null,
+};
 const keys = { get: () => null, async *readExpiring() {}, watch: () => () => {} };
 
 test('all new entries are sent for a log from a backup that ends before the last read position', async () => {
@@ -50,7 +57,14 @@ test('all new entries are sent for a log from a backup that ends before the last
     changed = listener;
     return () => {};
   };
-  const parts = { settings, gateway: 'gw', outbox, localOutbox: null, clock: Date.now, observe: () => {} };
+  const parts = {
+    settings,
+    gateway: 'gw',
+    outbox,
+    localOutbox: null,
+    clock: Date.now,
+    observe: () => {},
+  };
   const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();
@@ -69,7 +83,13 @@ test('all new entries are sent for a log from a backup that ends before the last
 test('changes while no gateway ran are sent once by several that start together, however old they are', async () => {
   const outbox = openOutbox(null);
   await outbox.move('audit', null, 0);
-  const entry = { number: 1, at: Date.now() - 3 * DAY, actor: 'local', action: 'keys.create', after } as AuditEntry;
+  const entry = {
+    number: 1,
+    at: Date.now() - 3 * DAY,
+    actor: 'local',
+    action: 'keys.create',
+    after,
+  } as AuditEntry;
   const auditLog = { list: async ({ above = 0 }) => (above < 1 ? [entry] : []) };
   const open = () =>
     new Webhooks({
@@ -97,7 +117,8 @@ test('changes while no gateway ran are sent once by several that start together,
 test('all entries since the start are sent if the log could not be read at the start', async () => {
   const outbox = openOutbox(null);
   const entries: AuditEntry[] = [1, 2].map(
-    (number) => ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,
+    (number) =>
+      ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,
   );
   let isDown = true;
   const auditLog = {
@@ -112,7 +133,14 @@ test('all entries since the start are sent if the log could not be read at the s
     changed = listener;
     return () => {};
   };
-  const parts = { settings, gateway: 'gw', outbox, localOutbox: null, clock: () => 10, observe: () => {} };
+  const parts = {
+    settings,
+    gateway: 'gw',
+    outbox,
+    localOutbox: null,
+    clock: () => 10,
+    observe: () => {},
+  };
   const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();

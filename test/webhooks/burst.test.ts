@@ -54,7 +54,8 @@ function open(get: (id: string) => Promise<KeyRecord | null> = async () => null)
 }
 
 function useForTheFirstTime(keys: number): void {
-  for (let i = 0; i < keys; i++) webhooks.observe({ type: 'key.first_used', keyId: `key_${i}`, at: Date.now() });
+  for (let i = 0; i < keys; i++)
+    webhooks.observe({ type: 'key.first_used', keyId: `key_${i}`, at: Date.now() });
 }
 
 const waiting = async () => (await outbox.states([receiver!.id]))[0]!.waiting;
@@ -92,7 +93,13 @@ test('an event has the account of its key although the first look-up of the key 
 test('an outage that only a worker saw ends after the worker', async () => {
   open();
   const about = { upstream: 'default', store: 'one:80' };
-  const sighting = { sight: 'store', name: 'default one:80', isDown: true, at: Date.now(), about } as const;
+  const sighting = {
+    sight: 'store',
+    name: 'default one:80',
+    isDown: true,
+    at: Date.now(),
+    about,
+  } as const;
   webhooks.onDetection(sighting, 1);
   await until('it is stored', async () => (await waiting()) === 1);
   webhooks.observe({

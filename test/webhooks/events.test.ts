@@ -61,7 +61,14 @@ describe('an event', () => {
     [
       'ban.started',
       [ban],
-      { key: 'key_1', plan: 'free', limit: '3/minute', strikes: 3, level: 1, operation: 'listPets' },
+      {
+        key: 'key_1',
+        plan: 'free',
+        limit: '3/minute',
+        strikes: 3,
+        level: 1,
+        operation: 'listPets',
+      },
     ],
     [
       'ban.started',
@@ -69,7 +76,11 @@ describe('an event', () => {
       { account: 'acme', plan: 'team' },
     ],
     ['key.first_used', [{ type: 'key.first_used', keyId: 'key_1', at: T }], { key: 'key_1' }],
-    ['reload.failed', [{ type: 'reload.failed', reason: 'r', problems: ['p'] }], { problems: ['p'], omitted: 0 }],
+    [
+      'reload.failed',
+      [{ type: 'reload.failed', reason: 'r', problems: ['p'] }],
+      { problems: ['p'], omitted: 0 },
+    ],
     [
       'state.down',
       [{ type: 'state.outage', policy: 'deny', error: new Error('gone') }],
@@ -77,7 +88,15 @@ describe('an event', () => {
     ],
     [
       'upstream.down',
-      [{ type: 'upstream.down', upstream: 'default', store: 'a:80', reason: 'check', error: new Error('refused') }],
+      [
+        {
+          type: 'upstream.down',
+          upstream: 'default',
+          store: 'a:80',
+          reason: 'check',
+          error: new Error('refused'),
+        },
+      ],
       { upstream: 'default', store: 'a:80', reason: 'check', error: 'refused' },
     ],
   ])('of %s fits the schema: %j', (type, events, data) => {
@@ -94,7 +113,12 @@ describe('an event', () => {
       { type: 'state.recovered', duration: 5 },
       { type: 'upstream.up', upstream: 'u', store: 's:1', duration: 5 },
     );
-    expect(all.map(({ type }) => type)).toEqual(['state.down', 'upstream.down', 'state.up', 'upstream.up']);
+    expect(all.map(({ type }) => type)).toEqual([
+      'state.down',
+      'upstream.down',
+      'state.up',
+      'upstream.up',
+    ]);
     expect(all.flatMap(faultsOfEvent)).toEqual([]);
   });
 
@@ -108,8 +132,14 @@ describe('an event', () => {
 
   test('has an opaque id that is valid in a signature', () => {
     for (const identity of ['a.b', 'key_1', '𝄞'])
-      expect(messageOf({ type: 'test', at: T, data: {}, identity, once: { name: '', since: 0, until: 0 } }).id).toMatch(
-        /^msg_[A-Za-z0-9_-]{32}$/,
-      );
+      expect(
+        messageOf({
+          type: 'test',
+          at: T,
+          data: {},
+          identity,
+          once: { name: '', since: 0, until: 0 },
+        }).id,
+      ).toMatch(/^msg_[A-Za-z0-9_-]{32}$/);
   });
 });

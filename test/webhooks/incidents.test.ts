@@ -41,7 +41,12 @@ describe('the view of the workers of one gateway', () => {
     expect(incidents.see(store(false, T + 2), 1)).toBeNull();
     expect(incidents.see(store(false, T + 3_000), 2)).toMatchObject({
       type: 'upstream.up',
-      data: { upstream: 'default', store: 'one:80', since: new Date(T).toISOString(), duration: 3_000 },
+      data: {
+        upstream: 'default',
+        store: 'one:80',
+        since: new Date(T).toISOString(),
+        duration: 3_000,
+      },
     });
     expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
   });
@@ -68,7 +73,10 @@ describe('the view of the workers of one gateway', () => {
     expect(incidents.see(store(true, T + 9), 1)).toBeNull();
     time.pass(REDETECTION_TIME);
     expect(incidents.settle()).toEqual([]);
-    expect(incidents.see(store(false, T + 20), 1)).toMatchObject({ type: 'upstream.up', data: { duration: 20 } });
+    expect(incidents.see(store(false, T + 20), 1)).toMatchObject({
+      type: 'upstream.up',
+      data: { duration: 20 },
+    });
   });
 
   test('begins once and ends once, whichever process saw it and ended', () => {

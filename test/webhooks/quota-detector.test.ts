@@ -19,7 +19,12 @@ beforeEach(() => {
   readQuota = createQuotaDetector(DAY, (event) => void found.push(event));
 });
 
-function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scopes = NO_SCOPES): RequestEvent {
+function eventOf(
+  admission: Admission,
+  cost: number,
+  subject = 'key:key_1',
+  scopes = NO_SCOPES,
+): RequestEvent {
   const trace = { subject, admission, cost, scopes } as RequestTrace;
   return requestEvent({ verdict: admission.verdict, trace });
 }
@@ -57,7 +62,16 @@ describe('a quota', () => {
       '',
     ]);
     expect(found.map(({ data }) => data)).toMatchObject([
-      { key: 'key_1', account: 'acme', plan: 'free', window: '86400s', scope: null, limit: 10, used: 8, percent: 80 },
+      {
+        key: 'key_1',
+        account: 'acme',
+        plan: 'free',
+        window: '86400s',
+        scope: null,
+        limit: 10,
+        used: 8,
+        percent: 80,
+      },
       { used: 10, percent: 100, resets: new Date(T + DAY).toISOString() },
     ]);
   });
@@ -119,7 +133,8 @@ describe('a quota', () => {
   test('with a changed limit is another one', () => {
     const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
     const counters = newCounters(before.windows);
-    const use = (given: Limits, cost: number) => readQuota(eventOf(admit(counters, given, cost, T), cost));
+    const use = (given: Limits, cost: number) =>
+      readQuota(eventOf(admit(counters, given, cost, T), cost));
     use(before, 8);
     use(after, 70);
     use(after, 5);

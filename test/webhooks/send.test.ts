@@ -9,7 +9,11 @@ import { until } from '../support/until.ts';
 
 const EVENT = {
   id: 'msg_1',
-  body: JSON.stringify({ type: 'test', timestamp: new Date().toISOString(), data: { by: 'anna', gateway: 'gw-1' } }),
+  body: JSON.stringify({
+    type: 'test',
+    timestamp: new Date().toISOString(),
+    data: { by: 'anna', gateway: 'gw-1' },
+  }),
 };
 
 let receiver: Receiver;
@@ -37,7 +41,11 @@ describe('an attempt', () => {
   test.each([200, 201, 202, 204, 299])('that is answered %d is delivered', async (status) => {
     receiver.answer = () => ({ status });
     expect(await sent()).toEqual({ delivered: true, status });
-    expect(receiver.taken[0]).toMatchObject({ id: 'msg_1', body: EVENT.body, path: '/hooks/s3cr3t-path' });
+    expect(receiver.taken[0]).toMatchObject({
+      id: 'msg_1',
+      body: EVENT.body,
+      path: '/hooks/s3cr3t-path',
+    });
   });
 
   test.each([
@@ -55,9 +63,16 @@ describe('an attempt', () => {
 
   test('that is cut or refused reports the reason without the address', async () => {
     receiver.answer = () => ({ status: 500, cut: true });
-    expect(await sent()).toMatchObject({ delivered: false, status: null, error: 'no answer: UND_ERR_SOCKET' });
+    expect(await sent()).toMatchObject({
+      delivered: false,
+      status: null,
+      error: 'no answer: UND_ERR_SOCKET',
+    });
     const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
-    expect(await sent({ url })).toMatchObject({ delivered: false, error: 'no answer: ECONNREFUSED' });
+    expect(await sent({ url })).toMatchObject({
+      delivered: false,
+      error: 'no answer: ECONNREFUSED',
+    });
   });
 
   test('reads only the head of a response, however long it is', async () => {

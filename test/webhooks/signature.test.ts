@@ -5,7 +5,11 @@ import { expect, test } from '@jest/globals';
 import { signaturesOf } from '../../src/webhooks/send.ts';
 
 /** The test vector of the Standard Webhooks libraries. */
-const SIGNED = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
+const SIGNED = {
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp: 1_614_265_330,
+  body: '{"test": 2432232314}',
+};
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
 
@@ -44,5 +48,7 @@ test('the code of docs/webhooks.md accepts a valid signature and no other', asyn
   expect(verify(headers, body, SECRET)).toEqual({ type: 'test' });
   expect(verify(headers, body, old)).toEqual({ type: 'test' });
   expect(() => verify(headers, `${body} `, SECRET)).toThrow('invalid signature');
-  expect(() => verify({ ...headers, 'webhook-timestamp': String(timestamp - 301) }, body, SECRET)).toThrow('too old');
+  expect(() =>
+    verify({ ...headers, 'webhook-timestamp': String(timestamp - 301) }, body, SECRET),
+  ).toThrow('too old');
 });

@@ -28,15 +28,25 @@ export const limit: RequestHandler = async (_request, response, next) => {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     response.set(headersOf(limit, rejection));
     response.set('Retry-After', String(Math.max(1, Math.ceil(rejection.msBeforeNext / 1000))));
-    response.status(429).json({ code: 'rate_limit_exceeded', message: 'Too many requests.', status: 429 });
+    response
+      .status(429)
+      .json({ code: 'rate_limit_exceeded', message: 'Too many requests.', status: 429 });
   }
 };
 
 function limiter(plan: string, points: number, duration: number): RateLimiterRedis {
-  return new RateLimiterRedis({ storeClient, keyPrefix: `usual:${plan}:${duration}`, points, duration });
+  return new RateLimiterRedis({
+    storeClient,
+    keyPrefix: `usual:${plan}:${duration}`,
+    points,
+    duration,
+  });
 }
 
-function headersOf(limit: number, { remainingPoints, msBeforeNext }: RateLimiterRes): Record<string, string> {
+function headersOf(
+  limit: number,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(Math.max(0, remainingPoints)),

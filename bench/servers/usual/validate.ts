@@ -19,7 +19,11 @@ const isQuery = ajv.compile({
 const isNewPet = ajv.compile({
   type: 'object',
   required: ['name', 'categoryId'],
-  properties: { name: { type: 'string', minLength: 1, maxLength: 100 }, categoryId: { type: 'integer' }, status },
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 100 },
+    categoryId: { type: 'integer' },
+    status,
+  },
 });
 
 export const validate: RequestHandler = (request, response, next) => {
@@ -28,5 +32,7 @@ export const validate: RequestHandler = (request, response, next) => {
     next();
     return;
   }
-  response.status(400).json({ code: 'bad_request', message: ajv.errorsText(check.errors), status: 400 });
+  response
+    .status(400)
+    .json({ code: 'bad_request', message: ajv.errorsText(check.errors), status: 400 });
 };

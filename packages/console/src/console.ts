@@ -9,12 +9,16 @@ const STYLES = ['frame', 'tables', 'charts', 'forms', 'views', 'narrow'];
 /** Served names of packages, by the name under which the console's modules import them. */
 const PACKAGES = { preact: 'packages/preact.js', 'preact/hooks': 'packages/preact-hooks.js' };
 
-/** Where the console is on the admin listener: the page is at this path with a slash behind it, its files are below. */
+/**
+ * Where the console is on the admin listener: the page is at this path with a slash behind it, its
+ * files are below.
+ */
 export const CONSOLE_PATH = '/console';
 
 /**
- * The operators' console: one page and its files. All that the page shows comes from the admin API. Its only inline
- * script, whose hash the policy names, is the import map, which browsers take inline only (HTML, "Import maps").
+ * The operators' console: one page and its files. All that the page shows comes from the admin API.
+ * Its only inline script, whose hash the policy names, is the import map, which browsers take
+ * inline only (HTML, "Import maps").
  */
 export function createConsole(): FindPage {
   const path = `${CONSOLE_PATH}/`;
@@ -22,7 +26,9 @@ export function createConsole(): FindPage {
     ...Object.entries(PACKAGES).map(([name, file]) => [file, resolve(name)] as const),
     ['packages/preact.LICENSE.txt', resolve('preact').replace(/dist[/\\][^/\\]+$/, 'LICENSE')],
   ]);
-  const packages = Object.entries(PACKAGES).map(([name, file]) => [name, assets.base + file] as const);
+  const packages = Object.entries(PACKAGES).map(
+    ([name, file]) => [name, assets.base + file] as const,
+  );
   const map = JSON.stringify({ imports: Object.fromEntries(packages) });
   const scripts = html`<script type="importmap">IMPORTS</script>
 ${packages.map(([, file]) => html`<link rel="modulepreload" href="${file}">\n`)}`;

@@ -3,10 +3,18 @@ import { inWords, whatChanged } from '../src/browser/views/audit/changes.ts';
 
 describe('what an entry of the audit log changed', () => {
   const entry = (before: Record<string, unknown> | null, after: Record<string, unknown> | null) => {
-    return [whatChanged({ before, after }).map(({ name }) => name), inWords({ target: 'key_1', before, after })];
+    return [
+      whatChanged({ before, after }).map(({ name }) => name),
+      inWords({ target: 'key_1', before, after }),
+    ];
   };
   test.each([
-    ['one field', { label: 'a', plan: 'free' }, { label: 'b', plan: 'free' }, [['label'], 'label: a → b']],
+    [
+      'one field',
+      { label: 'a', plan: 'free' },
+      { label: 'b', plan: 'free' },
+      [['label'], 'label: a → b'],
+    ],
     [
       'several',
       { label: null, addresses: [], scopes: ['read'] },

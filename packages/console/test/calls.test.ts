@@ -14,7 +14,10 @@ test('a call that is made again because its answer was lost is the same one', as
     });
     return call('POST', '/keys', { body });
   };
-  await expect(lose({ account: 'acme' }, true)).rejects.toMatchObject({ code: 'no_answer', status: 0 });
+  await expect(lose({ account: 'acme' }, true)).rejects.toMatchObject({
+    code: 'no_answer',
+    status: 0,
+  });
   await lose({ account: 'beta' }, false);
   await lose({ account: 'acme' }, false);
   await lose({ account: 'acme' }, false);

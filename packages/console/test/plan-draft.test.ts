@@ -15,7 +15,11 @@ describe('a plan as it is written in the field', () => {
     ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
     ['', { limits: null }],
   ])('%j is all that it has then', (text, expected) => {
-    expect(draftOf(free, formOf(text, 'key'))).toEqual({ ...expected, count: 'key', concurrency: null });
+    expect(draftOf(free, formOf(text, 'key'))).toEqual({
+      ...expected,
+      count: 'key',
+      concurrency: null,
+    });
   });
 
   test.each([{ limits: null }, null])('drops nothing of %j', (plan) => {

@@ -10,14 +10,19 @@ async function brotli(path: string): Promise<Buffer> {
   return body;
 }
 
-/** Everything that the page names: it loads nothing else. The reference has a page and a weight of its own. */
+/**
+ * Everything that the page names: it loads nothing else. The reference has a page and a weight of
+ * its own.
+ */
 async function files(): Promise<string[]> {
   const page = brotliDecompressSync(await brotli('/console/')).toString();
   return [...new Set([...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!))];
 }
 
 test('the console weighs at most 150 KB with all its code, styles and packages, compressed', async () => {
-  const sizes = await Promise.all(['/console/', ...(await files())].map(async (path) => (await brotli(path)).length));
+  const sizes = await Promise.all(
+    ['/console/', ...(await files())].map(async (path) => (await brotli(path)).length),
+  );
   expect(sizes.length).toBeGreaterThan(20);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(150 * 1_024);
 });

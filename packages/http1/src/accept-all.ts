@@ -3,7 +3,10 @@ import { connect, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 const MOST_TURNS = 2_000;
-/** Milliseconds between retransmissions of the last handshake packet, and how many of them are awaited. */
+/**
+ * Milliseconds between retransmissions of the last handshake packet, and how many of them are
+ * awaited.
+ */
 const REPEATED = 300;
 const MOST_REPEATS = 5;
 /** proc(5). */
@@ -21,16 +24,19 @@ interface WithHandle<T> {
 
 /** `null` if this system cannot shrink a backlog. */
 export function socketOf(listener: Server): ListeningHandle | null {
-  return process.platform === 'linux' ? (listener as unknown as WithHandle<ListeningHandle>)._handle : null;
+  return process.platform === 'linux'
+    ? (listener as unknown as WithHandle<ListeningHandle>)._handle
+    : null;
 }
 
 /**
- * Closing a listening socket resets the connections in its queue. The caller must close the socket when this resolves,
- * before the next turn of the event loop.
+ * Closing a listening socket resets the connections in its queue. The caller must close the socket
+ * when this resolves, before the next turn of the event loop.
  *
- * A connection of this process occupies the one place of a backlog of 0, so Linux drops the first packet of any other
- * client: it repeats the packet after a second and is refused before it has sent a request. A client with a handshake
- * in progress must finish first, so the room is then freed for it.
+ * A connection of this process occupies the one place of a backlog of 0, so Linux drops the first
+ * packet of any other client: it repeats the packet after a second and is refused before it has
+ * sent a request. A client with a handshake in progress must finish first, so the room is then
+ * freed for it.
  */
 export async function acceptAll(socket: ListeningHandle): Promise<void> {
   socket.listen(0);
@@ -55,7 +61,10 @@ interface SocketName {
 }
 
 /** Another may arrive before the socket is closed. */
-export async function acceptWaiting(listener: Server, wait: () => Promise<void> = wholeTurn): Promise<void> {
+export async function acceptWaiting(
+  listener: Server,
+  wait: () => Promise<void> = wholeTurn,
+): Promise<void> {
   let came = true;
   const note = () => {
     came = true;

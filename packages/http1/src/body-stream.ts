@@ -1,5 +1,8 @@
 export interface BodySink {
-  /** `bytes` are valid only during the call. If it returns false, it calls the body's `resume` later. */
+  /**
+   * `bytes` are valid only during the call. If it returns false, it calls the body's `resume`
+   * later.
+   */
   chunk(bytes: Buffer): boolean;
   end(): void;
   fail(reason: unknown): void;

@@ -1,4 +1,7 @@
-/** Copies what it gets. In a list, thousands of tiny chunks would each retain the whole read they came in. */
+/**
+ * Copies what it gets. In a list, thousands of tiny chunks would each retain the whole read they
+ * came in.
+ */
 export class ByteBuffer {
   readonly #most: number;
   #buffer: Buffer | null = null;
@@ -28,7 +31,9 @@ export class ByteBuffer {
   }
 
   #grow(size: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(size, Math.min(this.#most, Math.max(1024, 2 * size))));
+    const larger = Buffer.allocUnsafeSlow(
+      Math.max(size, Math.min(this.#most, Math.max(1024, 2 * size))),
+    );
     this.#buffer!.copy(larger, 0, 0, this.size);
     this.#buffer = larger;
   }

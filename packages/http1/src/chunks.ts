@@ -11,8 +11,8 @@ const LONGEST_LINE = MOST_EXTENSIONS + 32;
 type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
 
 /**
- * RFC 9112 section 7.1, strict; extensions and trailers are bounded and dropped. The data of one read is passed on in
- * one piece, so small chunks cost no more than large ones.
+ * RFC 9112 section 7.1, strict; extensions and trailers are bounded and dropped. The data of one
+ * read is passed on in one piece, so small chunks cost no more than large ones.
  */
 export class Chunks {
   readonly #data: (bytes: Buffer) => void;
@@ -69,7 +69,8 @@ export class Chunks {
     const text = this.#text;
     if (text === null) return next;
     const line = text.endsWith('\r\n') ? CHUNK_LINE.exec(text.slice(0, -2)) : null;
-    if (line === null) throw malformed('The size of a chunk is not valid. Send up to 13 hexadecimal digits.');
+    if (line === null)
+      throw malformed('The size of a chunk is not valid. Send up to 13 hexadecimal digits.');
     this.#extensions += line[2]!.length;
     if (this.#extensions > MOST_EXTENSIONS) throw tooLarge('size');
     this.#left = Number.parseInt(line[1]!, 16);
@@ -88,7 +89,8 @@ export class Chunks {
     }
     const before = this.#readBytes;
     // The rest of this read is at most as long as its unread bytes.
-    if (this.#read.length === before) this.#read = Buffer.concat([this.#read], before + bytes.length - at);
+    if (this.#read.length === before)
+      this.#read = Buffer.concat([this.#read], before + bytes.length - at);
     bytes.copy(this.#read, before, at, next);
     this.#readBytes += next - at;
     return next;
@@ -97,7 +99,9 @@ export class Chunks {
   #lineEnd(bytes: Buffer, at: number): number {
     const isCr = this.#place === 'cr';
     if (bytes[at] !== (isCr ? CR : LF))
-      throw malformed('The data of a chunk is longer than its size. Send the size in bytes, and CR LF after the data.');
+      throw malformed(
+        'The data of a chunk is longer than its size. Send the size in bytes, and CR LF after the data.',
+      );
     this.#place = isCr ? 'lf' : 'size';
     return at + 1;
   }
@@ -106,7 +110,8 @@ export class Chunks {
     const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
     const text = this.#text;
     if (text === null) return next;
-    if (!text.endsWith('\r\n')) throw malformed('A trailer does not end in CR LF. End each line with CR LF.');
+    if (!text.endsWith('\r\n'))
+      throw malformed('A trailer does not end in CR LF. End each line with CR LF.');
     this.#trailers += text;
     if (text.length > 2) return next;
     checkTrailers(this.#trailers);
@@ -119,7 +124,10 @@ export class Chunks {
     const next = end < 0 ? bytes.length : end + 1;
     const begun = this.#begun;
     if ((begun?.size ?? 0) + next - at > most) throw tooLarge(this.#place);
-    this.#text = end >= 0 && begun === null ? bytes.toString('latin1', at, next) : this.#more(bytes.subarray(at, next));
+    this.#text =
+      end >= 0 && begun === null
+        ? bytes.toString('latin1', at, next)
+        : this.#more(bytes.subarray(at, next));
     return next;
   }
 

@@ -18,7 +18,10 @@ import { malformed, WireError } from './wire-error.ts';
 /** The bytes are valid only during the call. */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** Milliseconds: to connect; to the response head; between two parts of a body; between two requests. */
+/**
+ * Milliseconds: to connect; to the response head; between two parts of a body; between two
+ * requests.
+ */
 export interface ClientTimeouts {
   readonly connectTimeout: number;
   readonly headersTimeout: number;
@@ -28,7 +31,10 @@ export interface ClientTimeouts {
 }
 
 export interface ClientShared {
-  /** Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no deadline is early. */
+  /**
+   * Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no
+   * deadline is early.
+   */
   now: number;
   readonly open: OpenSocket;
   readonly host: string;
@@ -102,7 +108,10 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     return !this.#closed;
   }
 
-  /** Idle for too long at `now`. The timer closes such connections later, because it looks at intervals. */
+  /**
+   * Idle for too long at `now`. The timer closes such connections later, because it looks at
+   * intervals.
+   */
   isStale(now: number): boolean {
     return now - this.#freeSince >= this.#idleTimeout;
   }
@@ -175,7 +184,10 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
       return;
     }
-    const late = new WireError('too_late', 'The body arrived too slowly while other requests waited.');
+    const late = new WireError(
+      'too_late',
+      'The body arrived too slowly while other requests waited.',
+    );
     this.#fail('body', late.message, late);
   }
 
@@ -252,7 +264,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#begun = true;
       this.#receiver?.begun();
     }
-    if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
+    if (this.#stream !== null)
+      this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
@@ -280,7 +293,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#over = false;
     if (this.#closed) return;
     // A response to an incomplete request: whether the server reads the rest is unknown.
-    const isSent = this.#sent && this.#socket.writableLength === 0 && this.#direct?.isPending !== true;
+    const isSent =
+      this.#sent && this.#socket.writableLength === 0 && this.#direct?.isPending !== true;
     if (!this.#persistent || this.#retired || !isSent || this.#reader.waiting > 0) {
       this.destroy();
       return;
@@ -303,7 +317,12 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       }
     }
     if (this.#receiver === null && this.#stream === null) this.destroy();
-    else this.#fail(this.#connected ? 'broken' : 'unreachable', error?.message ?? 'the connection was closed', error);
+    else
+      this.#fail(
+        this.#connected ? 'broken' : 'unreachable',
+        error?.message ?? 'the connection was closed',
+        error,
+      );
   }
 
   #fail(failure: ClientFailure, message: string, cause: unknown = null): void {
@@ -313,7 +332,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const [receiver, stream] = [this.#receiver, this.#stream];
     this.#receiver = null;
     this.#stream = null;
-    // Before the pool learns of the failure, so that no waiting request gets a connection to a failed server.
+    // Before the pool learns of the failure, so that no waiting request gets a connection to a
+    // failed server.
     receiver?.fail(error);
     this.destroy();
     stream?.fail(error);
@@ -360,7 +380,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const write = (text: string) => {
       const more = this.#socket.write(rest + text, 'latin1');
       rest = '';
-      if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
+      if (!more && this.#connected)
+        this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
       return more;
     };
     body.readBody({

@@ -10,7 +10,10 @@ export type ClientFailure =
 export class ClientError extends Error {
   override name = 'ClientError';
   readonly failure: ClientFailure;
-  /** A reused connection closed before the first byte of a response. Only such a request may be retried. */
+  /**
+   * A reused connection closed before the first byte of a response. Only such a request may be
+   * retried.
+   */
   readonly diedIdle: boolean;
 
   constructor(

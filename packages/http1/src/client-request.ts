@@ -71,5 +71,7 @@ export function requestHead(
 
 function framing(method: string, body: ClientRequest['body']): string {
   if (body === null) return EXPECTS_BODY.has(method) ? 'Content-Length: 0\r\n' : '';
-  return body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`;
+  return body.length === null
+    ? 'Transfer-Encoding: chunked\r\n'
+    : `Content-Length: ${body.length}\r\n`;
 }

@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * Writes text to a connected TCP socket past the queue of its stream, which only costs time while the system takes all
- * bytes at once.
+ * Writes text to a connected TCP socket past the queue of its stream, which only costs time while
+ * the system takes all bytes at once.
  */
 export class DirectWrites {
   readonly #socket: Socket;
@@ -12,7 +12,10 @@ export class DirectWrites {
   #pending = 0;
   #isFull = false;
 
-  /** `drained` is called when all pending text is written. After an error it is not called: the socket is destroyed. */
+  /**
+   * `drained` is called when all pending text is written. After an error it is not called: the
+   * socket is destroyed.
+   */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;
@@ -26,7 +29,8 @@ export class DirectWrites {
   /** One character per byte. Returns false if the system has not taken all bytes. */
   write(text: string): boolean {
     const socket = this.#socket;
-    // Earlier bytes are in the stream, whose own `drain` event then follows. Writes that reach the system stay in order.
+    // Earlier bytes are in the stream, whose own `drain` event then follows. Writes that reach the
+    // system stay in order.
     if (socket.writableLength > 0) return socket.write(text, 'latin1');
     this.#pending++;
     socket._write(text, 'latin1', this.#written);
@@ -47,5 +51,7 @@ export class DirectWrites {
 
 /** `null` for TLS and for streams that are not sockets: they take one write after the other. */
 export function directWrites(socket: Duplex, drained: () => void): DirectWrites | null {
-  return socket instanceof Socket && !('encrypted' in socket) ? new DirectWrites(socket, drained) : null;
+  return socket instanceof Socket && !('encrypted' in socket)
+    ? new DirectWrites(socket, drained)
+    : null;
 }

@@ -44,8 +44,8 @@ const NEWEST = 0.1;
 const UNKNOWN = 100;
 
 /**
- * Start-time fair queueing by measured cost; an idle group saves nothing up. If the queue is full, the newest item of
- * the group with the longest weighted queue is dropped.
+ * Start-time fair queueing by measured cost; an idle group saves nothing up. If the queue is full,
+ * the newest item of the group with the longest weighted queue is dropped.
  */
 export class FairQueue<T> {
   /** If lowered below the current length, each newcomer drops one item. */
@@ -105,7 +105,10 @@ export class FairQueue<T> {
     this.#forgetIdle(group);
   }
 
-  /** Ends a turn whose item is not done: it is the next of its group. It counts neither in `size` nor as late. */
+  /**
+   * Ends a turn whose item is not done: it is the next of its group. It counts neither in `size`
+   * nor as late.
+   */
   again(turn: Turn<T>, cost: number): void {
     turn.group.begun.push(turn.item);
     this.#begun++;
@@ -137,7 +140,8 @@ export class FairQueue<T> {
   #nextGroup(): Group<T> | null {
     let next: Group<T> | null = null;
     for (const group of this.#groups.values()) {
-      if (group.size + group.begun.length > 0 && (next === null || isSooner(group, next))) next = group;
+      if (group.size + group.begun.length > 0 && (next === null || isSooner(group, next)))
+        next = group;
     }
     return next;
   }
@@ -148,7 +152,8 @@ export class FairQueue<T> {
       if (group.size / group.weight > most.size / most.weight) most = group;
     }
     const longest = most.byLength.at(-1)!;
-    const isAmong = most === newcomer.member.group && newcomer.member.entries.length === most.byLength.length;
+    const isAmong =
+      most === newcomer.member.group && newcomer.member.entries.length === most.byLength.length;
     return isAmong ? newcomer : longest.at(-1)!.entries.at(-1)!;
   }
 
@@ -166,13 +171,24 @@ export class FairQueue<T> {
   /** A group is kept while it waits, is being served, or has used more than its share. */
   #forgetIdle(group: Group<T>): void {
     if (group.size > 0 || group.begun.length > 0 || group.serving > 0) return;
-    if (group.time <= this.#time || this.#entries.size + this.#begun === 0) this.#groups.delete(group.name);
+    if (group.time <= this.#time || this.#entries.size + this.#begun === 0)
+      this.#groups.delete(group.name);
     if (this.#groups.size === 0) this.#time = 0;
   }
 }
 
 function newGroup<T>(name: string, weight: number): Group<T> {
-  return { name, weight, members: new Map(), byLength: [], begun: [], size: 0, serving: 0, time: 0, mean: null };
+  return {
+    name,
+    weight,
+    members: new Map(),
+    byLength: [],
+    begun: [],
+    size: 0,
+    serving: 0,
+    time: 0,
+    mean: null,
+  };
 }
 
 function meanOf(before: number | null, newest: number): number {

@@ -11,7 +11,8 @@ export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Throws for a value that would not stay one value. */
 export function checkedValue(name: string, value: string): string {
-  if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
+  if (!VALUE.test(value))
+    throw new Error(`the header ${name} has a character that no header can have`);
   return value;
 }
 
@@ -107,7 +108,10 @@ export function checkedLines(list: readonly string[]): CheckedLines {
 }
 
 const STATUS_LINES = new Map(
-  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+  Object.entries(STATUS_CODES).map(([status, reason]) => [
+    Number(status),
+    `HTTP/1.1 ${status} ${reason}\r\n`,
+  ]),
 );
 
 /** An empty `reason` selects the standard phrase. */

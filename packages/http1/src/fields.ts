@@ -1,7 +1,10 @@
 import { FIELD_SECTION, faultInFields } from './grammar.ts';
 import { malformed } from './wire-error.ts';
 
-/** No other code reads Content-Length, Transfer-Encoding or Connection to find where a message or connection ends. */
+/**
+ * No other code reads Content-Length, Transfer-Encoding or Connection to find where a message or
+ * connection ends.
+ */
 export interface Fields {
   /** Name as received, trimmed value, … One character per byte. */
   readonly list: readonly string[];
@@ -39,10 +42,12 @@ export function readFields(section: string): Fields {
         if (isNamed(name, 'host')) hosts = and(hosts, value);
         break;
       case 10:
-        if (isNamed(name, 'connection')) connection = connection === '' ? value : `${connection},${value}`;
+        if (isNamed(name, 'connection'))
+          connection = connection === '' ? value : `${connection},${value}`;
         break;
       case 14:
-        if (isNamed(name, 'content-length')) lengths = and(lengths, framingValue(section, colon + 1, lineEnd, value));
+        if (isNamed(name, 'content-length'))
+          lengths = and(lengths, framingValue(section, colon + 1, lineEnd, value));
         break;
       case 17:
         if (isNamed(name, 'transfer-encoding'))
@@ -54,7 +59,10 @@ export function readFields(section: string): Fields {
   return { list, lengths, codings, hosts, close, keepAlive, meaning: null };
 }
 
-/** Not every reader treats a tab around a value as whitespace; the end of a body must not depend on it. */
+/**
+ * Not every reader treats a tab around a value as whitespace; the end of a body must not depend on
+ * it.
+ */
 function framingValue(section: string, from: number, to: number, value: string): string {
   const sent = section.slice(from, to);
   return sent.includes('\t') ? sent : value;
@@ -67,8 +75,18 @@ function and(values: readonly string[], value: string): readonly string[] {
   return values;
 }
 
-/** Names that would change how a message is read if trailers were merged into its fields (RFC 9110 section 6.5.1). */
-const NOT_IN_TRAILERS = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'trailer', 'upgrade']);
+/**
+ * Names that would change how a message is read if trailers were merged into its fields (RFC 9110
+ * section 6.5.1).
+ */
+const NOT_IN_TRAILERS = new Set([
+  'content-length',
+  'transfer-encoding',
+  'host',
+  'connection',
+  'trailer',
+  'upgrade',
+]);
 
 /** With their empty line. Throws WireError. */
 export function checkTrailers(section: string): void {

@@ -8,13 +8,15 @@ export type Framing = number | 'chunked' | 'until_close';
 const LENGTH = /^\d{1,18}$/;
 
 /**
- * RFC 9112 section 6.3. Throws WireError if two readers could find two ends: both headers, one of them repeated, a
- * length that is not one run of digits, a coding in HTTP/1.0.
+ * RFC 9112 section 6.3. Throws WireError if two readers could find two ends: both headers, one of
+ * them repeated, a length that is not one run of digits, a coding in HTTP/1.0.
  */
 export function framingOfRequest({ lengths, codings }: Fields, minor: number): number | 'chunked' {
   if (codings.length > 0) {
-    if (lengths.length > 0) throw malformed('The message has Content-Length and Transfer-Encoding. Send one of them.');
-    if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding. Send Content-Length, or HTTP/1.1.');
+    if (lengths.length > 0)
+      throw malformed('The message has Content-Length and Transfer-Encoding. Send one of them.');
+    if (minor === 0)
+      throw malformed('HTTP/1.0 has no Transfer-Encoding. Send Content-Length, or HTTP/1.1.');
     checkCodings(codings);
     return 'chunked';
   }
@@ -22,12 +24,18 @@ export function framingOfRequest({ lengths, codings }: Fields, minor: number): n
 }
 
 /** RFC 9112 section 6.3. Throws WireError as for requests. */
-export function framingOfResponse(fields: Fields, minor: number, method: string, status: number): Framing {
+export function framingOfResponse(
+  fields: Fields,
+  minor: number,
+  method: string,
+  status: number,
+): Framing {
   const { lengths, codings } = fields;
   const known = lengths.length > 0 || codings.length > 0;
   // Checked although unused: a server with invalid framing must not keep its connection.
   const framing = known ? framingOfRequest(fields, minor) : 'until_close';
-  if (status < 200 && known && framing !== 0) throw malformed('An interim response has a body. Send none.');
+  if (status < 200 && known && framing !== 0)
+    throw malformed('An interim response has a body. Send none.');
   return method === 'HEAD' || status < 200 || status === 204 || status === 304 ? 0 : framing;
 }
 

@@ -8,12 +8,15 @@ const TEXT = '[\\t\\x20-\\x7e\\x80-\\xff]*';
 export const IS_TOKEN: RegExp = new RegExp(`^${TOKEN}$`);
 
 /**
- * RFC 9112 section 5, without space before a colon, folded line, bare CR or LF. Each character matches in one way, so
- * the time is linear.
+ * RFC 9112 section 5, without space before a colon, folded line, bare CR or LF. Each character
+ * matches in one way, so the time is linear.
  */
 export const FIELD_SECTION: RegExp = new RegExp(`^(?:${TOKEN}:${TEXT}\\r\\n)*\\r\\n$`);
 
-/** RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target (ASCII, no fragment). */
+/**
+ * RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target (ASCII, no
+ * fragment).
+ */
 export const REQUEST_LINE: RegExp = new RegExp(`^(${TOKEN}) ([!"$-~]+) HTTP/(\\d)\\.(\\d)$`);
 
 /** RFC 9112 section 4. Many servers omit the space before an empty reason phrase. */
@@ -43,7 +46,8 @@ export function faultInFields(section: string): WireError {
     if (line.startsWith(' ') || line.startsWith('\t'))
       return malformed('A header line is folded. Send each header in one line.');
     const colon = line.indexOf(':');
-    if (line !== '' && colon < 0) return malformed('A header line has no colon. Send a name, a colon and a value.');
+    if (line !== '' && colon < 0)
+      return malformed('A header line has no colon. Send a name, a colon and a value.');
     if (line !== '' && !IS_TOKEN.test(line.slice(0, colon))) {
       return malformed(
         'The name of a header is empty, or has a character that names cannot have, such as a space. Correct the name.',

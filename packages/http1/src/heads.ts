@@ -51,7 +51,10 @@ class LastFields {
 export class RequestHeads {
   readonly #last = new LastFields();
 
-  /** With the empty line; one character per byte. Throws WireError if two readers could read it differently. */
+  /**
+   * With the empty line; one character per byte. Throws WireError if two readers could read it
+   * differently.
+   */
   read(text: string): RequestHead {
     const lineEnd = text.indexOf('\r\n');
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
@@ -59,7 +62,13 @@ export class RequestHeads {
       throw malformed(
         'The request line is not valid. Send a method, a target and a version, with one space between them.',
       );
-    const [, method, target, major, digit] = line as unknown as [string, string, string, string, string];
+    const [, method, target, major, digit] = line as unknown as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#last.read(text.slice(lineEnd + 2));
     if (major !== '1' || (digit !== '0' && digit !== '1'))
@@ -81,14 +90,26 @@ export class ResponseHeads {
     const lineEnd = text.indexOf('\r\n');
     const line = STATUS_LINE.exec(text.slice(0, lineEnd));
     if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
-    const [, digit, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
+    const [, digit, digits, reason = ''] = line as unknown as [
+      string,
+      string,
+      string,
+      string | undefined,
+    ];
     const status = Number(digits);
     if (status > 599) throw malformed(`The status is ${status}.`);
     const fields = this.#last.read(text.slice(lineEnd + 2));
     const minor = digit === '0' ? 0 : 1;
     const framing = framingOfResponse(fields, minor, method, status);
     const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
-    return { status, reason, minor, fields, framing, persistent: endsClearly && isPersistent(fields, minor) };
+    return {
+      status,
+      reason,
+      minor,
+      fields,
+      framing,
+      persistent: endsClearly && isPersistent(fields, minor),
+    };
   }
 }
 
@@ -102,11 +123,16 @@ function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
   if (hosts.length === 0 && minor === 0) return undefined;
   if (hosts.length !== 1) throw malformed('The request has no Host header, or several. Send one.');
   if (!AUTHORITY.test(hosts[0]!))
-    throw malformed('The Host header is not valid. Send a host name and, if it is not the default, a port.');
+    throw malformed(
+      'The Host header is not valid. Send a host name and, if it is not the default, a port.',
+    );
   return hosts[0]!;
 }
 
-/** RFC 9112 section 3.2. A target in absolute-form must match Host, because readers differ in which one they use. */
+/**
+ * RFC 9112 section 3.2. A target in absolute-form must match Host, because readers differ in which
+ * one they use.
+ */
 function checkTarget(method: string, target: string, host: string | undefined): void {
   // The owner of the server refuses CONNECT.
   if (method === 'CONNECT') return;

@@ -3,14 +3,34 @@ export { type BodySink, BodyStream, EMPTY } from './body-stream.ts';
 export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';
 export { ClientError } from './client-error.ts';
-export type { ClientRequest, ClientResponse, ResponseReceiver, StreamedBody, Tunnel } from './client-request.ts';
+export type {
+  ClientRequest,
+  ClientResponse,
+  ResponseReceiver,
+  StreamedBody,
+  Tunnel,
+} from './client-request.ts';
 export { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
-export { type CheckedLines, checkedLines, checkedValue, FieldLines, prepareRead, VALUE } from './field-lines.ts';
+export {
+  type CheckedLines,
+  checkedLines,
+  checkedValue,
+  FieldLines,
+  prepareRead,
+  VALUE,
+} from './field-lines.ts';
 export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export type { CallConnection, Occupant, Place } from './place.ts';
-export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';
+export {
+  type OpenerOptions,
+  openerTo,
+  Pool,
+  PoolBusy,
+  type PoolLimits,
+  type Waiter,
+} from './pool.ts';
 export { Server, type ServerOptions } from './server.ts';
 export { type CallTransport, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';

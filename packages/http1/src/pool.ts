@@ -1,6 +1,11 @@
 import { connect, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ClientConnection, type ClientShared, type ClientTimeouts, type OpenSocket } from './client-connection.ts';
+import {
+  ClientConnection,
+  type ClientShared,
+  type ClientTimeouts,
+  type OpenSocket,
+} from './client-connection.ts';
 import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
@@ -146,7 +151,10 @@ export class Pool {
   }
 
   /** Groups share connection time by weight. Rejects or throws PoolBusy. */
-  take(party: QueueOwner = NO_OWNER, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
+  take(
+    party: QueueOwner = NO_OWNER,
+    waiter?: Waiter,
+  ): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#takeIdle();
     if (idle !== undefined) return idle;
@@ -182,7 +190,8 @@ export class Pool {
 
   /** Those whose deadline is not after `end`. */
   #refuseUntil(end: number, reason: Error): void {
-    for (let one = this.#waiting.takeLate(end); one !== null; one = this.#waiting.takeLate(end)) one.refuse(reason);
+    for (let one = this.#waiting.takeLate(end); one !== null; one = this.#waiting.takeLate(end))
+      one.refuse(reason);
   }
 
   #startTimer(): void {
@@ -217,7 +226,8 @@ export class Pool {
 
   #openForWaiting(most = this.#limits.connections): void {
     if (this.#isLooking) return;
-    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most) this.#lend(this.#open());
+    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most)
+      this.#lend(this.#open());
   }
 
   #free(connection: ClientConnection): void {
@@ -248,7 +258,8 @@ export class Pool {
     for (const connection of this.#all) connection.endIfLate(now);
     for (const connection of this.#left) connection.endIfLate(now);
     this.#isLooking = false;
-    // The next check may find more late connections: a request placed now could wait for a hung server.
+    // The next check may find more late connections: a request placed now could wait for a hung
+    // server.
     this.#openForWaiting(this.#limits.connections - (before - this.#all.size));
     if (this.#all.size + this.#left.size + this.#waiting.size === 0) {
       clearInterval(this.#timer);
@@ -295,7 +306,10 @@ export class Pool {
 
 /** Milliseconds. */
 function lookFor({ connectTimeout, headersTimeout, bodyTimeout }: ClientTimeouts): number {
-  return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headersTimeout, bodyTimeout) / 20));
+  return Math.max(
+    SHORTEST_LOOK,
+    Math.min(LONGEST_LOOK, Math.min(connectTimeout, headersTimeout, bodyTimeout) / 20),
+  );
 }
 
 /** Shared by all connections; a part that outlives its read is copied. */
@@ -317,7 +331,12 @@ export function openerTo(
 ): OpenSocket {
   const isTls = protocol === 'https:';
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  const to = { host, port: Number(port) || (isTls ? 443 : 80), noDelay: true, ...(lookup && { lookup }) };
+  const to = {
+    host,
+    port: Number(port) || (isTls ? 443 : 80),
+    noDelay: true,
+    ...(lookup && { lookup }),
+  };
   const secure = isTls ? tlsTo(named, isIP(host) === 0 ? host : '', tls) : null;
   return (receive, connected): Duplex => {
     const onread = {

@@ -52,14 +52,23 @@ export class Preamble implements Occupant {
   #touched = false;
   #shakesHands = false;
 
-  constructor(socket: Socket, { wantsHeader, deadline, place }: PreambleSettings, events: PreambleEvents) {
+  constructor(
+    socket: Socket,
+    { wantsHeader, deadline, place }: PreambleSettings,
+    events: PreambleEvents,
+  ) {
     this.#socket = socket;
     this.#events = events;
     this.#wantsHeader = wantsHeader;
     this.#deadline = deadline;
     this.#place = place;
     place.occupant = this;
-    socket.on('data', this.#receive).on('end', this.#left).on('error', ignored).on('close', this.#closed).resume();
+    socket
+      .on('data', this.#receive)
+      .on('end', this.#left)
+      .on('error', ignored)
+      .on('close', this.#closed)
+      .resume();
   }
 
   endIfLate(now: number): void {
@@ -96,7 +105,8 @@ export class Preamble implements Occupant {
     const arrival = { place: this.#place, origin: this.#origin };
     if (tls === null) this.#handOver((socket) => this.#events.plain(socket, arrival, this.#bytes));
     else if (this.#bytes.length === 0) return;
-    else if (this.#bytes[0] !== HANDSHAKE) this.#handOver((socket) => this.#events.misplaced(socket, arrival));
+    else if (this.#bytes[0] !== HANDSHAKE)
+      this.#handOver((socket) => this.#events.misplaced(socket, arrival));
     else this.#shakeHands(tls);
   };
 

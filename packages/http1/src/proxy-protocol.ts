@@ -1,7 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 export interface Origin {
-  /** `null` for that of the socket: the balancer connects for itself (a health check) or reports no address. */
+  /**
+   * `null` for that of the socket: the balancer connects for itself (a health check) or reports no
+   * address.
+   */
   readonly address: string | null;
   /** Also if a balancer reports TLS. */
   readonly secure: boolean;
@@ -12,7 +15,9 @@ export const NO_ORIGIN: Origin = Object.freeze({ address: null, secure: false })
 /** `null` if more bytes are needed; text: why it is invalid. */
 export type ProxyHeader = { readonly announced: Origin; readonly length: number } | null | string;
 
-const SIGNATURE = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
+const SIGNATURE = Buffer.from([
+  0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a,
+]);
 const TEXT = Buffer.from('PROXY ', 'latin1');
 /** Version 1, with its line end (section 2.1 of the specification). */
 const LONGEST_LINE = 107;
@@ -25,9 +30,19 @@ const CRC32C = 0x03;
 const CLIENT_SSL = 0x01;
 
 /** By family and transport. */
-const ADDRESSES: Readonly<Record<number, number>> = { 17: 12, 18: 12, 33: 36, 34: 36, 49: 216, 50: 216 };
+const ADDRESSES: Readonly<Record<number, number>> = {
+  17: 12,
+  18: 12,
+  33: 36,
+  34: 36,
+  49: 216,
+  50: 216,
+};
 
-/** Version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). Ambiguous headers are refused. */
+/**
+ * Version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). Ambiguous headers
+ * are refused.
+ */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (begins(bytes, SIGNATURE)) return bytes.length < FIXED ? null : readBinary(bytes);
   if (begins(bytes, TEXT)) return readLine(bytes);
@@ -41,13 +56,17 @@ function begins(bytes: Buffer, start: Buffer): boolean {
 
 function readLine(bytes: Buffer): ProxyHeader {
   const end = bytes.subarray(0, LONGEST_LINE).indexOf('\r\n', 0, 'latin1');
-  if (end < 0) return bytes.length >= LONGEST_LINE ? `its line is longer than ${LONGEST_LINE} bytes` : null;
+  if (end < 0)
+    return bytes.length >= LONGEST_LINE ? `its line is longer than ${LONGEST_LINE} bytes` : null;
   const line = bytes.toString('latin1', 0, end);
   const length = end + 2;
   // The rest of the line is ignored (section 2.1).
-  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: NO_ORIGIN, length };
+  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN '))
+    return { announced: NO_ORIGIN, length };
   const [, family, source = '', target = '', ...ports] =
-    /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(line) ?? [];
+    /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(
+      line,
+    ) ?? [];
   if (family === undefined) return 'its line is not in the form of version 1';
   const isAddress = family === 'TCP4' ? isIPv4 : isIPv6;
   if (!isAddress(source) || !isAddress(target)) return `it has an address that is not of ${family}`;
@@ -79,7 +98,9 @@ function readBinary(bytes: Buffer): ProxyHeader {
 function addressIn(bytes: Buffer, family: number): string | null {
   if (family === 1) return bytes.subarray(FIXED, FIXED + 4).join('.');
   if (family !== 2) return null;
-  const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(FIXED + 2 * i).toString(16));
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    bytes.readUInt16BE(FIXED + 2 * i).toString(16),
+  );
   return canonical(groups.join(':'));
 }
 

@@ -26,7 +26,9 @@ const LF = 0x0a;
 const HEAD_END = '\r\n\r\n';
 const USUAL_HEAD_BYTES = 1_024;
 
-/** One message at a time. Reads each byte a bounded number of times, however the bytes are split. */
+/**
+ * One message at a time. Reads each byte a bounded number of times, however the bytes are split.
+ */
 export class MessageReader<H extends Head> {
   readonly #options: ReaderOptions<H>;
   #place: 'head' | 'body' | 'behind' | 'stopped' = 'head';
@@ -62,7 +64,9 @@ export class MessageReader<H extends Head> {
     if (at === bytes.length) return;
     const rest = bytes.subarray(at);
     // Copied once: the caller may reuse its buffer.
-    this.#rest = Buffer.concat(this.#rest === null ? [rest] : [this.#rest.subarray(this.#restAt), rest]);
+    this.#rest = Buffer.concat(
+      this.#rest === null ? [rest] : [this.#rest.subarray(this.#restAt), rest],
+    );
     this.#restAt = 0;
   }
 
@@ -105,9 +109,11 @@ export class MessageReader<H extends Head> {
 
   /** The other side closed the connection. Throws WireError if that truncates a message. */
   finish(): void {
-    const endsSo = this.#place === 'body' && this.#chunks === null && this.#left === Number.POSITIVE_INFINITY;
+    const endsSo =
+      this.#place === 'body' && this.#chunks === null && this.#left === Number.POSITIVE_INFINITY;
     if (endsSo) this.#over(0);
-    else if (this.inMessage) throw new WireError('cut_off', 'The connection ended inside a message.');
+    else if (this.inMessage)
+      throw new WireError('cut_off', 'The connection ended inside a message.');
   }
 
   #head(bytes: Buffer, at: number): number {
@@ -145,7 +151,8 @@ export class MessageReader<H extends Head> {
     const begun = this.#begun!;
     const { mostHeadBytes } = this.#options;
     const before = begun.size;
-    if (before === 1 && begun.whole![0] === CR && bytes[at] === LF && this.#maySkip) return this.#skip(at + 1);
+    if (before === 1 && begun.whole![0] === CR && bytes[at] === LF && this.#maySkip)
+      return this.#skip(at + 1);
     const room = mostHeadBytes - before;
     begun.add(bytes.subarray(at, at + room));
     const whole = begun.whole!;
@@ -173,7 +180,8 @@ export class MessageReader<H extends Head> {
     const head = parse(text);
     const { framing } = head;
     this.#place = 'body';
-    this.#chunks = framing === 'chunked' ? new Chunks((bytes) => sink.body(bytes), mostHeadBytes) : null;
+    this.#chunks =
+      framing === 'chunked' ? new Chunks((bytes) => sink.body(bytes), mostHeadBytes) : null;
     this.#left = typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY;
     const isWhole = this.#left === 0;
     this.#ahead = ahead;

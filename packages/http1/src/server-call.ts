@@ -52,7 +52,10 @@ export class ServerCall {
   #finished = false;
   #ended: (() => void) | null = null;
 
-  constructor(carrier: CallTransport, { method, target, minor, fields, framing, persistent }: RequestHead) {
+  constructor(
+    carrier: CallTransport,
+    { method, target, minor, fields, framing, persistent }: RequestHead,
+  ) {
     this.#carrier = carrier;
     this.method = method;
     this.target = target;
@@ -97,7 +100,10 @@ export class ServerCall {
   }
 
   /** After a 101 response; the call ends with the socket. `rest`: bytes after the request. */
-  switchProtocols(reason: string, fields: FieldLines): { readonly socket: Socket; readonly rest: Buffer | null } {
+  switchProtocols(
+    reason: string,
+    fields: FieldLines,
+  ): { readonly socket: Socket; readonly rest: Buffer | null } {
     this.status = 101;
     const taken = this.#carrier.takeOver();
     taken.socket.write(`${statusLine(101, reason)}${fields.text}\r\n`, 'latin1');
@@ -130,12 +136,13 @@ export class ServerCall {
 
   /** RFC 9110 section 10.1.1. HTTP/1.0 has no interim responses. */
   sendContinue(): void {
-    if (this.minor > 0 && !this.begun && !this.left) this.#carrier.write('HTTP/1.1 100 Continue\r\n\r\n');
+    if (this.minor > 0 && !this.begun && !this.left)
+      this.#carrier.write('HTTP/1.1 100 Continue\r\n\r\n');
   }
 
   /**
-   * `fields` exclude connection fields. Text in `body` has one character per byte. Adds Content-Length if missing and
-   * required (RFC 9110 section 8.6).
+   * `fields` exclude connection fields. Text in `body` has one character per byte. Adds
+   * Content-Length if missing and required (RFC 9110 section 8.6).
    */
   answer(status: number, reason: string, fields: FieldLines, body: string | Buffer): void {
     if (this.left || this.begun) return;

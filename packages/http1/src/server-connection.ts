@@ -25,7 +25,8 @@ export interface ServerShared {
   readonly closing: Closing;
   readonly turns: TurnQueue;
   /**
-   * Milliseconds on the clock of `performance.now()`, rounded up to the server's next check, so no deadline is early.
+   * Milliseconds on the clock of `performance.now()`, rounded up to the server's next check, so no
+   * deadline is early.
    */
   now: number;
   inFlight: number;
@@ -57,10 +58,12 @@ export interface BrokenReply {
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
 /**
- * One request at a time, so they are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a
- * response that closes the connection, are never parsed as a request.
+ * One request at a time, so they are processed in order (RFC 9112 section 9.3.2). Bytes after an
+ * error, or after a response that closes the connection, are never parsed as a request.
  */
-export class ServerConnection implements CallTransport, MessageSink<RequestHead>, Occupant, TurnTaker {
+export class ServerConnection
+  implements CallTransport, MessageSink<RequestHead>, Occupant, TurnTaker
+{
   readonly secure: boolean;
   known = false;
   readonly #socket: Socket;
@@ -136,7 +139,8 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     if (call !== null) {
       this.#stop();
       if (!call.begun) this.#socket.destroy();
-      else if (!call.bodyWhole) call.failBody(new WireError('cut_off', 'The request ended before its body was whole.'));
+      else if (!call.bodyWhole)
+        call.failBody(new WireError('cut_off', 'The request ended before its body was whole.'));
       return;
     }
     try {
@@ -179,12 +183,16 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   endIfQuiet(now: number): void {
-    const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
+    const isQuiet =
+      !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
     if (this.#quietSince !== null && now - this.#quietSince >= QUIET) this.#end(IDLE_LINGER);
   }
 
-  /** Derived from the deadline, so requests cost nothing. A response that is complete may leave a slow body behind. */
+  /**
+   * Derived from the deadline, so requests cost nothing. A response that is complete may leave a
+   * slow body behind.
+   */
   get idleSince(): number {
     if (this.#call !== null || this.#ended || this.#waitsForTurn) return Number.POSITIVE_INFINITY;
     const { headersTimeout, requestTimeout, keepAliveTimeout } = this.#shared.options;
@@ -279,7 +287,8 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   cutOff(): void {
-    // HTTP/1.0 takes the end of the connection for the end of the body, so the connection must be reset.
+    // HTTP/1.0 takes the end of the connection for the end of the body, so the connection must be
+    // reset.
     if (this.#call?.minor === 0 && this.#written === null) this.#socket.resetAndDestroy();
     // With TLS, a close without close_notify is detected as truncation.
     else this.#socket.destroy();
@@ -441,7 +450,15 @@ const NO_REQUEST: RequestHead = {
   method: 'GET',
   target: '',
   minor: 1,
-  fields: { list: [], lengths: [], codings: [], hosts: [], close: true, keepAlive: false, meaning: null },
+  fields: {
+    list: [],
+    lengths: [],
+    codings: [],
+    hosts: [],
+    close: true,
+    keepAlive: false,
+    meaning: null,
+  },
   framing: 0,
   persistent: false,
 };

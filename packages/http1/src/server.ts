@@ -4,7 +4,11 @@ import { Closing } from './field-lines.ts';
 import type { Place } from './place.ts';
 import { type Arrival, Preamble, type PreambleEvents } from './preamble.ts';
 import { NO_ORIGIN } from './proxy-protocol.ts';
-import { type ConnectionOptions, ServerConnection, type ServerShared } from './server-connection.ts';
+import {
+  type ConnectionOptions,
+  ServerConnection,
+  type ServerShared,
+} from './server-connection.ts';
 import { readShared } from './shared-reads.ts';
 import type { ServerTls } from './tls/server.ts';
 import { TlsServer } from './tls-server.ts';
@@ -51,12 +55,17 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Preamble>();
   readonly #late = new WeakSet<Socket>();
-  #enter: (accepted: Socket, place: Place) => void = (accepted, place) => this.#takePlain(accepted, plainly(place));
+  #enter: (accepted: Socket, place: Place) => void = (accepted, place) =>
+    this.#takePlain(accepted, plainly(place));
   #tls: TlsServer | null = null;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    const shortest = Math.min(options.headersTimeout, options.requestTimeout, options.keepAliveTimeout);
+    const shortest = Math.min(
+      options.headersTimeout,
+      options.requestTimeout,
+      options.keepAliveTimeout,
+    );
     this.#lookEvery = Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, shortest / 8));
     this.#shared = {
       options,
@@ -119,7 +128,10 @@ export class Server {
       if (!wantsHeader && tls === null) this.#takePlain(accepted, plainly(place));
       else {
         const deadline = this.#shared.now + this.#options.headersTimeout;
-        this.#openings.set(accepted, new Preamble(accepted, { wantsHeader, deadline, place }, parts));
+        this.#openings.set(
+          accepted,
+          new Preamble(accepted, { wantsHeader, deadline, place }, parts),
+        );
       }
     };
   }

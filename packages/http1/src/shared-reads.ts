@@ -8,10 +8,14 @@ interface WithHandle {
 }
 
 /**
- * Moves an accepted, unread socket (`pauseOnConnect`) to a shared read buffer. `receive` gets bytes that are valid only
- * during its call; if it returns false, the stream emits its own bytes from then on.
+ * Moves an accepted, unread socket (`pauseOnConnect`) to a shared read buffer. `receive` gets bytes
+ * that are valid only during its call; if it returns false, the stream emits its own bytes from
+ * then on.
  */
-export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Buffer) => boolean): Socket {
+export function readShared(
+  accepted: Socket,
+  receive: (socket: Socket, bytes: Buffer) => boolean,
+): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;
   if (!handle) return accepted.on('data', (bytes) => void receive(accepted, bytes)).resume();
   const onread = {

@@ -3,10 +3,14 @@ import { connect } from 'node:tls';
 import { type ClientTls, tlsTrouble } from './tls/client.ts';
 
 /**
- * `server` is for messages. Sessions are resumed while `tls` returns the same object; a renewed certificate starts a
- * new session.
+ * `server` is for messages. Sessions are resumed while `tls` returns the same object; a renewed
+ * certificate starts a new session.
  */
-export function tlsTo(server: string, name: string, tls: () => ClientTls): (to: TcpSocketConnectOpts) => Socket {
+export function tlsTo(
+  server: string,
+  name: string,
+  tls: () => ClientTls,
+): (to: TcpSocketConnectOpts) => Socket {
   let last: ClientTls | null = null;
   let session: Buffer | undefined;
   return (to) => {

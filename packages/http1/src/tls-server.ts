@@ -3,7 +3,14 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
 
 /** A fixed set, safe as a metric label. */
-export type HandshakeFailure = 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
+export type HandshakeFailure =
+  | 'closed'
+  | 'timeout'
+  | 'plaintext'
+  | 'version'
+  | 'protocol'
+  | 'distrusted'
+  | 'other';
 
 export interface Handshakes {
   done(accepted: Socket, secured: TLSSocket): void;
@@ -41,7 +48,10 @@ export class TlsServer {
       failed((secured as OverTcp)._parent, reasonOf(error));
       secured.destroy();
     });
-    this.#timer = setInterval(() => this.#server.setTicketKeys(ticketKeys(secret, Date.now())), LOOK).unref();
+    this.#timer = setInterval(
+      () => this.#server.setTicketKeys(ticketKeys(secret, Date.now())),
+      LOOK,
+    ).unref();
   }
 
   use(tls: ServerTls): void {
@@ -69,6 +79,7 @@ function reasonOf({ code = '' }: NodeJS.ErrnoException): HandshakeFailure {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'closed';
   if (/ALERT.*(UNKNOWN_CA|CERTIFICATE)/.test(code)) return 'distrusted';
   if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'protocol';
-  if (/PROTOCOL|VERSION|NO_SHARED|CIPHER|NO_SUITABLE|HANDSHAKE_FAILURE/.test(code)) return 'version';
+  if (/PROTOCOL|VERSION|NO_SHARED|CIPHER|NO_SUITABLE|HANDSHAKE_FAILURE/.test(code))
+    return 'version';
   return 'other';
 }

@@ -5,7 +5,10 @@ export interface TurnTaker {
   takeTurn(): void;
 }
 
-/** Serves pipelined requests for a limited time per event-loop turn, so other connections are read in between. */
+/**
+ * Serves pipelined requests for a limited time per event-loop turn, so other connections are read
+ * in between.
+ */
 export class TurnQueue {
   readonly #waiting = new Set<TurnTaker>();
   #scheduled = false;

@@ -11,8 +11,8 @@ export type WireFault =
   | 'cut_off';
 
 /**
- * Quotes nothing of the input. No stack: recording one takes as long as reading the message, and invalid input can be
- * frequent.
+ * Quotes nothing of the input. No stack: recording one takes as long as reading the message, and
+ * invalid input can be frequent.
  */
 export class WireError extends Error {
   override name = 'WireError';

@@ -2,14 +2,23 @@ import { METHODS } from 'node:http';
 import fc from 'fast-check';
 
 function mostly<T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 16, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof(
+    { weight: 16, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
 }
 
 function bytesOf(pattern: RegExp): string[] {
-  return Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((byte) => pattern.test(byte));
+  return Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((byte) =>
+    pattern.test(byte),
+  );
 }
 
-const token = fc.string({ unit: fc.constantFrom(...bytesOf(/[\w!#$%&'*+.^`|~-]/)), minLength: 1, maxLength: 8 });
+const token = fc.string({
+  unit: fc.constantFrom(...bytesOf(/[\w!#$%&'*+.^`|~-]/)),
+  minLength: 1,
+  maxLength: 8,
+});
 const text = fc.string({ unit: fc.constantFrom(...bytesOf(/[\t -~\x80-\xff]/)), maxLength: 12 });
 const visible = fc.string({ unit: fc.constantFrom(...bytesOf(/[!-~]/)), maxLength: 10 });
 const space = mostly(' ', '', '  ', '\t', ' \t ');
@@ -77,8 +86,14 @@ const VALUES = [
   '18446744073709551621',
   'a.example',
 ];
-const name = fc.oneof({ weight: 4, arbitrary: token }, { weight: 1, arbitrary: fc.constantFrom(...NAMES) });
-const value = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: fc.constantFrom(...VALUES) });
+const name = fc.oneof(
+  { weight: 4, arbitrary: token },
+  { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+);
+const value = fc.oneof(
+  { weight: 4, arbitrary: text },
+  { weight: 1, arbitrary: fc.constantFrom(...VALUES) },
+);
 const spelling = fc.constantFrom<(name: string) => string>(
   (name) => name,
   (name) => name.toLowerCase(),
@@ -117,11 +132,24 @@ const size = fc.constantFrom<(size: number) => string>(
 );
 const chunk = fc
   .tuple(body, size, extensions)
-  .map(([data, size, extensions]) => (data === '' ? '' : `${size(data.length)}${extensions}\r\n${data}\r\n`));
-const trailers = fc.oneof({ weight: 4, arbitrary: fc.constant([] as string[]) }, { weight: 1, arbitrary: lines });
+  .map(([data, size, extensions]) =>
+    data === '' ? '' : `${size(data.length)}${extensions}\r\n${data}\r\n`,
+  );
+const trailers = fc.oneof(
+  { weight: 4, arbitrary: fc.constant([] as string[]) },
+  { weight: 1, arbitrary: lines },
+);
 const chunks = fc
-  .tuple(fc.array(chunk, { maxLength: 3 }), fc.constantFrom('0', '00', '0000'), extensions, trailers)
-  .map(([chunks, zero, extensions, trailers]) => `${chunks.join('')}${zero}${extensions}\r\n${joined(trailers)}`);
+  .tuple(
+    fc.array(chunk, { maxLength: 3 }),
+    fc.constantFrom('0', '00', '0000'),
+    extensions,
+    trailers,
+  )
+  .map(
+    ([chunks, zero, extensions, trailers]) =>
+      `${chunks.join('')}${zero}${extensions}\r\n${joined(trailers)}`,
+  );
 
 const framed = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ lines: [] as string[], body: '' }) },
@@ -136,7 +164,10 @@ const framed = fc.oneof(
     weight: 3,
     arbitrary: fc
       .tuple(chunks, space, mostly('chunked', 'Chunked'), space)
-      .map(([body, before, coding, behind]) => ({ lines: [`Transfer-Encoding:${before}${coding}${behind}`], body })),
+      .map(([body, before, coding, behind]) => ({
+        lines: [`Transfer-Encoding:${before}${coding}${behind}`],
+        body,
+      })),
   },
 );
 
@@ -155,14 +186,31 @@ const request = fc
     framingFirst: fc.boolean(),
   })
   .map(({ empty, method, target, version, host, lines, framed, framingFirst }) => {
-    const fields = framingFirst ? [...framed.lines, host, ...lines] : [host, ...lines, ...framed.lines];
+    const fields = framingFirst
+      ? [...framed.lines, host, ...lines]
+      : [host, ...lines, ...framed.lines];
     return `${empty}${method} ${target} ${version}\r\n${joined(fields)}${framed.body}`;
   });
 
 const answer = fc
   .record({
     version: mostly('HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0'),
-    status: mostly('200', '100', '101', '103', '204', '206', '301', '304', '404', '500', '599', '600', '000', '099'),
+    status: mostly(
+      '200',
+      '100',
+      '101',
+      '103',
+      '204',
+      '206',
+      '301',
+      '304',
+      '404',
+      '500',
+      '599',
+      '600',
+      '000',
+      '099',
+    ),
     reason: mostly(' OK', '', ' ', ' Not \xe9 Found', '  two', ' tab\t'),
     lines,
     framed,
@@ -223,7 +271,16 @@ const SHARDS = [
 
 /** The place is a share of the length. */
 const mutation = fc.record({
-  kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'line_twice', 'no_line', 'digit'),
+  kind: fc.constantFrom(
+    'insert',
+    'replace',
+    'delete',
+    'repeat',
+    'flip',
+    'line_twice',
+    'no_line',
+    'digit',
+  ),
   // fast-check's bias for the ends of a range would direct nearly all mutations to the first line.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
   /** Whether the place moves to the next separator byte. */
@@ -237,7 +294,10 @@ type Mutation = typeof mutation extends fc.Arbitrary<infer M> ? M : never;
 function mutated(bytes: string, { kind, at, atSeam, length, shard, bit }: Mutation): string {
   const share = Math.floor(at * bytes.length);
   const seam = atSeam ? bytes.slice(share).search(/[\r\n:; ,=]/) : 0;
-  const i = kind === 'digit' ? share + Math.max(0, bytes.slice(share).search(/\d/)) : share + Math.max(0, seam);
+  const i =
+    kind === 'digit'
+      ? share + Math.max(0, bytes.slice(share).search(/\d/))
+      : share + Math.max(0, seam);
   const [before, after] = [bytes.slice(0, i), bytes.slice(i)];
   const lineStart = before.lastIndexOf('\n') + 1;
   const lineEnd = bytes.indexOf('\n', i) + 1 || bytes.length;
@@ -251,7 +311,9 @@ function mutated(bytes: string, { kind, at, atSeam, length, shard, bit }: Mutati
     case 'repeat':
       return before + after.slice(0, length).repeat(2) + after.slice(length);
     case 'flip':
-      return before + String.fromCharCode((after.charCodeAt(0) ^ (1 << bit)) & 255 || 0) + after.slice(1);
+      return (
+        before + String.fromCharCode((after.charCodeAt(0) ^ (1 << bit)) & 255 || 0) + after.slice(1)
+      );
     case 'line_twice':
       return bytes.slice(0, lineEnd) + bytes.slice(lineStart);
     case 'no_line':
@@ -277,7 +339,9 @@ export interface Case {
 }
 
 function inPieces(bytes: string, cuts: readonly number[]): Case {
-  const places = cuts.map((share) => Math.floor((share / 1_000) * bytes.length)).sort((one, other) => one - other);
+  const places = cuts
+    .map((share) => Math.floor((share / 1_000) * bytes.length))
+    .sort((one, other) => one - other);
   const pieces = [0, ...places].map((from, i) => bytes.slice(from, places[i]));
   return { bytes, pieces };
 }

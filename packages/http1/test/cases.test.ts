@@ -14,17 +14,26 @@ import { bytewise, inThree, inTwo } from './splits.ts';
 const SHORT = isDeep ? 48 : 24;
 
 function readingOf<H extends Head>({ messages, fault }: Reading<H>, lineOf: (head: H) => string) {
-  const understood = messages.map(({ head, body, whole }) => `${lineOf(head)}|${body}${whole ? '' : '…'}`);
+  const understood = messages.map(
+    ({ head, body, whole }) => `${lineOf(head)}|${body}${whole ? '' : '…'}`,
+  );
   return { understood, fault };
 }
 
 const asRequests = (pieces: readonly string[]) =>
   readingOf(readRequests(pieces), ({ method, target }) => `${method} ${target} `);
 
-function check({ bytes, understood, fault }: WireCase, read: (pieces: readonly string[]) => unknown): void {
+function check(
+  { bytes, understood, fault }: WireCase,
+  read: (pieces: readonly string[]) => unknown,
+): void {
   const expected = { understood, fault };
   expect(read([bytes])).toEqual(expected);
-  const splits = [bytewise(bytes), ...inTwo(bytes), ...(bytes.length > SHORT ? [] : inThree(bytes))];
+  const splits = [
+    bytewise(bytes),
+    ...inTwo(bytes),
+    ...(bytes.length > SHORT ? [] : inThree(bytes)),
+  ];
   const other = splits.find((pieces) => JSON.stringify(read(pieces)) !== JSON.stringify(expected));
   if (other !== undefined)
     expect({ pieces: other, ...(read(other) as object) }).toEqual({ pieces: other, ...expected });
@@ -44,7 +53,10 @@ describe('of a request, however its bytes arrive, is understood or refused', () 
 describe('an answer, however its bytes arrive, is understood or refused:', () => {
   test.each(ANSWERS)('$what', ({ method = 'GET', ends = false, ...one }) => {
     check(one, (pieces) =>
-      readingOf(readAnswers(pieces, { method, ends }), ({ status, reason }) => `${status} ${reason}`),
+      readingOf(
+        readAnswers(pieces, { method, ends }),
+        ({ status, reason }) => `${status} ${reason}`,
+      ),
     );
   });
 });

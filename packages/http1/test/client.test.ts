@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket, type Server as TcpServer } from 'node:net';
-import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+} from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Authority } from '../../../test/support/certificates.ts';
 import { lines } from '../../../test/support/lines.ts';
@@ -162,7 +166,12 @@ const answers =
 describe('an answer', () => {
   test.each<[string, string, string, string]>([
     ['of known length', 'GET', OK, 'ok'],
-    ['in chunks', 'GET', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n', 'ok'],
+    [
+      'in chunks',
+      'GET',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n',
+      'ok',
+    ],
     [
       'with trailers',
       'GET',
@@ -172,21 +181,32 @@ describe('an answer', () => {
     ['without a body', 'GET', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''],
     ['to HEAD', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', ''],
     ['304', 'GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', ''],
-    ['behind interim ones', 'GET', `HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${OK}`, 'ok'],
-  ])('%s is read whole, and its connection serves the next question', async (_what, method, answer, body) => {
-    const { url, ...store } = await far(answers(answer, OK));
-    const pool = poolTo(url);
-    expect((await asked(pool, { method }))[1]).toBe(body);
-    // Twice: the first may show the state that the connection was left in.
-    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.sockets.size).toBe(1);
-  });
+    [
+      'behind interim ones',
+      'GET',
+      `HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${OK}`,
+      'ok',
+    ],
+  ])(
+    '%s is read whole, and its connection serves the next question',
+    async (_what, method, answer, body) => {
+      const { url, ...store } = await far(answers(answer, OK));
+      const pool = poolTo(url);
+      expect((await asked(pool, { method }))[1]).toBe(body);
+      // Twice: the first may show the state that the connection was left in.
+      for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
+      expect(store.sockets.size).toBe(1);
+    },
+  );
 
   test.each<[string, string]>([
     ['says so', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok'],
     ['of HTTP/1.0 does not say otherwise', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
     ['has bytes behind its answer', `${OK}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`],
-    ['would be closed at once', 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok'],
+    [
+      'would be closed at once',
+      'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok',
+    ],
   ])('whose connection %s is the last on it', async (_what, answer) => {
     const store = await far(answers(answer, OK));
     const pool = poolTo(store.url);
@@ -245,14 +265,20 @@ describe('an answer', () => {
 
   test.each<[string, string]>([
     ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
-    ['two ends', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    [
+      'two ends',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    ],
     ['an unrequested change of protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n'],
     ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
     ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
   ])('that is not valid is broken: %s', async (_what, bytes) => {
     const store = await far(answers(bytes, OK));
     const pool = poolTo(store.url);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: false });
+    expect(await failure((await begin(pool)).answer)).toMatchObject({
+      failure: 'broken',
+      diedIdle: false,
+    });
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(store.opened).toBe(2);
   });
@@ -283,9 +309,12 @@ describe('no answer', () => {
   });
 
   test('is one that stops coming', async () => {
-    const pool = poolTo((await far(answers('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url, {
-      bodyTimeout: 30,
-    });
+    const pool = poolTo(
+      (await far(answers('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url,
+      {
+        bodyTimeout: 30,
+      },
+    );
     const { answer } = await begin(pool);
     expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'too_slow' });
   });
@@ -300,11 +329,19 @@ describe('no answer', () => {
   });
 
   test('comes on a connection that ends first; only one that has served may have been about to end', async () => {
-    const store = await far((socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()));
+    const store = await far(
+      (socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()),
+    );
     const pool = poolTo(store.url);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: false });
+    expect(await failure((await begin(pool)).answer)).toMatchObject({
+      failure: 'broken',
+      diedIdle: false,
+    });
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: true });
+    expect(await failure((await begin(pool)).answer)).toMatchObject({
+      failure: 'broken',
+      diedIdle: true,
+    });
   });
 });
 
@@ -320,7 +357,10 @@ describe('a body', () => {
 
   test.each<[number | null, string]>([
     [6, 'Content-Length: 6\r\nConnection: keep-alive\r\n\r\nonetwo'],
-    [null, 'Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n'],
+    [
+      null,
+      'Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n',
+    ],
   ])('of length %p is sent as it comes', async (length, expected) => {
     let isWhole = false;
     const store = await far((socket) => {
@@ -370,24 +410,27 @@ describe('a body', () => {
     await until('the server sees the end', () => store.sockets.size === 0);
   });
 
-  test.each(['as it comes', 'at once'])('that is answered before it is sent ends its connection: %s', async (how) => {
-    // A pause keeps the system from taking all of it.
-    const store = await far((socket, count) => {
-      if (count === 1) socket.pause();
-      socket.write(OK);
-    });
-    const pool = poolTo(store.url);
-    const { body, sink } = sent(9);
-    const { answer } = await begin(pool, {
-      method: 'PUT',
-      body: how === 'at once' ? Buffer.alloc(MUCH) : body,
-    });
-    if (how === 'as it comes') sink().chunk(Buffer.from('one'));
-    expect((await answer).status).toBe(200);
-    expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(2);
-    if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
-  });
+  test.each(['as it comes', 'at once'])(
+    'that is answered before it is sent ends its connection: %s',
+    async (how) => {
+      // A pause keeps the system from taking all of it.
+      const store = await far((socket, count) => {
+        if (count === 1) socket.pause();
+        socket.write(OK);
+      });
+      const pool = poolTo(store.url);
+      const { body, sink } = sent(9);
+      const { answer } = await begin(pool, {
+        method: 'PUT',
+        body: how === 'at once' ? Buffer.alloc(MUCH) : body,
+      });
+      if (how === 'as it comes') sink().chunk(Buffer.from('one'));
+      expect((await answer).status).toBe(200);
+      expect(await asked(pool)).toEqual([200, 'ok']);
+      expect(store.opened).toBe(2);
+      if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
+    },
+  );
 });
 
 describe('a question', () => {
@@ -476,7 +519,9 @@ describe('a pool', () => {
       held.pop()!.write(OK);
     }
     expect(await Promise.all([first, ...paid])).toEqual([200, 200, 200, 200]);
-    expect((await Promise.all(free)).sort()).toEqual([200, 'PoolBusy', 'PoolBusy', 'PoolBusy', 'PoolBusy'].sort());
+    expect((await Promise.all(free)).sort()).toEqual(
+      [200, 'PoolBusy', 'PoolBusy', 'PoolBusy', 'PoolBusy'].sort(),
+    );
     expect(order).toEqual(['free', 'paid', 'free', 'paid', 'paid']);
   });
 
@@ -493,7 +538,8 @@ describe('a pool', () => {
     const served: number[] = [];
     for (let i = 0; i < 3; i++) {
       const waits = (leave: () => void) => void leaves.push(leave);
-      void (async () => pool.release(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
+      void (async () =>
+        pool.release(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
         served.push(i),
       );
     }
@@ -547,7 +593,10 @@ describe('a pool', () => {
   test('ends the slowest reader alone when a question waits for a connection', async () => {
     const store = await far((socket, count) => {
       if (count === 4) socket.write(OK);
-      else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`);
+      else
+        socket.write(
+          `HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`,
+        );
     });
     const pool = poolTo(store.url, { connections: 3, minResponseRate: 1024 });
     const failures: string[][] = [];
@@ -582,7 +631,10 @@ describe('a pool', () => {
           sink.chunk(Buffer.alloc(100));
           timers.push(setInterval(() => sink.chunk(Buffer.alloc(size)), 50));
         };
-        return begin(pool, { method: 'PUT', body: { length: 10 * MUCH, readBody, resumeBody: () => {} } });
+        return begin(pool, {
+          method: 'PUT',
+          body: { length: 10 * MUCH, readBody, resumeBody: () => {} },
+        });
       }),
     );
     const failures: number[] = [];
@@ -594,7 +646,9 @@ describe('a pool', () => {
   });
 
   test('gives the place of a lost connection to who waits', async () => {
-    const store = await far((socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)));
+    const store = await far(
+      (socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)),
+    );
     const pool = poolTo(store.url);
     const first = begin(pool);
     const second = asked(pool);
@@ -604,7 +658,13 @@ describe('a pool', () => {
 
   test('gives the place of a connection that is late to who waits', async () => {
     const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
-    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR, keepAliveTimeout: HOUR };
+    const limits = {
+      connections: 1,
+      mostWaiting: 8,
+      connectTimeout: HOUR,
+      bodyTimeout: HOUR,
+      keepAliveTimeout: HOUR,
+    };
     const pool = poolTo(store.url, { ...limits, headersTimeout: 1_000 });
     await asked(pool);
     const { answer } = await begin(pool);
@@ -656,7 +716,13 @@ describe('a pool', () => {
 
   test('applies a new idle time to connections that are idle already', async () => {
     const store = await far(answers(OK));
-    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, headersTimeout: HOUR, bodyTimeout: HOUR };
+    const limits = {
+      connections: 1,
+      mostWaiting: 8,
+      connectTimeout: HOUR,
+      headersTimeout: HOUR,
+      bodyTimeout: HOUR,
+    };
     const pool = poolTo(store.url, limits);
     await asked(pool);
     await until('it is free', () => pool.status.idle === 1);
@@ -736,13 +802,19 @@ describe('a server behind TLS', () => {
 
   function secured(behave: Behaviour, names = 'IP:127.0.0.1'): Promise<Far> {
     const { cert, key } = authority.issue('store', names);
-    const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key), ALPNProtocols: ['http/1.1'] });
+    const server = createTlsServer({
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+      ALPNProtocols: ['http/1.1'],
+    });
     return far(behave, { server, protocol: 'https' });
   }
 
   test('is asked again and again on one connection, with bodies of any size', async () => {
     const large = 'x'.repeat(1_000_000);
-    const store = await secured(answers(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK));
+    const store = await secured(
+      answers(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK),
+    );
     const pool = poolTo(store.url);
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(await asked(pool)).toEqual([200, large]);
@@ -794,11 +866,15 @@ describe('a server behind TLS', () => {
 
   test('with a certificate for another name, or from an unknown authority, is not asked', async () => {
     const other = await secured(answers(OK), 'DNS:other.example');
-    expect(await failure((await begin(poolTo(other.url))).answer)).toMatchObject({ failure: 'unreachable' });
+    expect(await failure((await begin(poolTo(other.url))).answer)).toMatchObject({
+      failure: 'unreachable',
+    });
     const unknown = await secured(answers(OK));
     setDefaultCACertificates(trusted);
     try {
-      expect(await failure((await begin(poolTo(unknown.url))).answer)).toMatchObject({ failure: 'unreachable' });
+      expect(await failure((await begin(poolTo(unknown.url))).answer)).toMatchObject({
+        failure: 'unreachable',
+      });
     } finally {
       setDefaultCACertificates([...trusted, authority.pem]);
     }

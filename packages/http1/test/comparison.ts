@@ -1,8 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Head, RequestHead, ResponseHead } from '../src/heads.ts';
 import type { AnswerCase, Case } from './arbitrary-messages.ts';
-import { type NodeMessage, type NodeReading, type NodeServer, readAnswerByNode } from './node-http.ts';
-import { isFinal, isTunnel, type Reading, readAnswers, readRequests, type Understood } from './reading.ts';
+import {
+  type NodeMessage,
+  type NodeReading,
+  type NodeServer,
+  readAnswerByNode,
+} from './node-http.ts';
+import {
+  isFinal,
+  isTunnel,
+  type Reading,
+  readAnswers,
+  readRequests,
+  type Understood,
+} from './reading.ts';
 
 /** The test decides whether the cases are varied enough. */
 export class Tally {
@@ -32,7 +44,9 @@ export interface Difference {
 /** llhttp reads it only if it ends the accepted bytes at the same place as our reader. */
 const NEXT = 'GET /next HTTP/1.1\r\nHost: next\r\nConnection: close\r\n\r\n';
 
-/** llhttp must accept what our reader accepts, as the same messages; splits must make no difference. */
+/**
+ * llhttp must accept what our reader accepts, as the same messages; splits must make no difference.
+ */
 export async function compareRequests(
   { bytes, pieces }: Case,
   server: NodeServer,
@@ -52,7 +66,8 @@ export async function compareRequests(
     accepted,
     isAsFar(ours.length + (persistent ? 1 : 0), last.whole && !isTunnel(last.head)),
   );
-  if (persistent && theirs.messages.pop()?.line !== 'GET /next') return { what: 'where it ends', ours, theirs };
+  if (persistent && theirs.messages.pop()?.line !== 'GET /next')
+    return { what: 'where it ends', ours, theirs };
   return differenceOf(ours, theirs, isTunnel(last.head));
 }
 
@@ -111,7 +126,11 @@ function isAsFar(count: number, whole: boolean): (reading: NodeReading) => boole
 }
 
 /** `isHeadOnly`: llhttp may have read the body of the last message differently. */
-function differenceOf(ours: readonly NodeMessage[], theirs: NodeReading, isHeadOnly: boolean): Difference | null {
+function differenceOf(
+  ours: readonly NodeMessage[],
+  theirs: NodeReading,
+  isHeadOnly: boolean,
+): Difference | null {
   if (isHeadOnly) Object.assign(theirs.messages.at(-1) ?? {}, HEAD_ONLY);
   const isSame = theirs.fault === null && isDeepStrictEqual(ours, theirs.messages);
   return isSame ? null : { what: 'what was understood', ours, theirs };

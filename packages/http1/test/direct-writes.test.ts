@@ -17,7 +17,10 @@ async function pair(): Promise<readonly [near: Socket, far: Socket]> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const [[far]] = await Promise.all([once(server, 'connection') as Promise<[Socket]>, once(near, 'connect')]);
+  const [[far]] = await Promise.all([
+    once(server, 'connection') as Promise<[Socket]>,
+    once(near, 'connect'),
+  ]);
   opened.push({ close: () => near.destroy() }, { close: () => far.destroy() }, server);
   return [near, far];
 }
@@ -84,7 +87,10 @@ test('writes directly only to TCP sockets', async () => {
   expect(directWrites(near, () => {})).toBeInstanceOf(DirectWrites);
   const secured = new TLSSocket(near);
   opened.push({ close: () => secured.destroy() });
-  expect([directWrites(secured, () => {}), directWrites(duplexPair()[0], () => {})]).toEqual([null, null]);
+  expect([directWrites(secured, () => {}), directWrites(duplexPair()[0], () => {})]).toEqual([
+    null,
+    null,
+  ]);
 });
 
 test('destroys the socket with the error of a write', async () => {

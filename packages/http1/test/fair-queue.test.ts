@@ -3,14 +3,27 @@ import fc from 'fast-check';
 import { FairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-const party = (group: string, weight = 1, member = group): QueueOwner => ({ group, weight, member });
+const party = (group: string, weight = 1, member = group): QueueOwner => ({
+  group,
+  weight,
+  member,
+});
 
 /** Named after their group and place: a0, a1, … */
-function fill(queue: FairQueue<string>, count: number, of: QueueOwner, from = 0): (string | null)[] {
+function fill(
+  queue: FairQueue<string>,
+  count: number,
+  of: QueueOwner,
+  from = 0,
+): (string | null)[] {
   return Array.from({ length: count }, (_, i) => queue.add(`${of.member}${from + i}`, of, NEVER));
 }
 
-function serve(queue: FairQueue<string>, count: number, cost: (item: string) => number | null = () => 1): string[] {
+function serve(
+  queue: FairQueue<string>,
+  count: number,
+  cost: (item: string) => number | null = () => 1,
+): string[] {
   const served: string[] = [];
   for (let turn = queue.next(); turn !== null; turn = served.length < count ? queue.next() : null) {
     served.push(turn.item);
@@ -197,8 +210,8 @@ describe('whatever happens', () => {
           busy.push({ turn, until: now + all[turn.item]!.cost });
         }
         const times = had.map((cost, i) => cost / all[i]!.weight);
-        // Turns in progress are not counted, and a group is ahead by at most a turn of each server, before its cost was
-        // known.
+        // Turns in progress are not counted, and a group is ahead by at most a turn of each server,
+        // before its cost was known.
         const slack = (2 * servers + 1) * (50 + 100);
         expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(slack);
       }),
@@ -233,57 +246,68 @@ describe('whatever happens', () => {
     const act = fc.oneof(
       {
         weight: 5,
-        arbitrary: fc.record({ group: fc.integer({ min: 0, max: 3 }), member: fc.integer({ min: 0, max: 3 }) }),
+        arbitrary: fc.record({
+          group: fc.integer({ min: 0, max: 3 }),
+          member: fc.integer({ min: 0, max: 3 }),
+        }),
       },
       { weight: 3, arbitrary: fc.constantFrom('next' as const) },
-      { weight: 2, arbitrary: fc.record({ cost: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ cost: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })) }),
+      },
       { weight: 1, arbitrary: fc.constantFrom('late' as const) },
       { weight: 2, arbitrary: fc.record({ leaves: fc.nat() }) },
     );
     fc.assert(
-      fc.property(fc.array(act, { maxLength: 300 }), fc.integer({ min: 0, max: 12 }), (acts, most) => {
-        const queue = new FairQueue<number>(most);
-        const inside = new Set<number>();
-        const turns: Turn<number>[] = [];
-        const parties: QueueOwner[] = [];
-        const out = (item: number) => expect(inside.delete(item)).toBe(true);
-        let now = 0;
-        for (const [i, done] of acts.entries()) {
-          now++;
-          if (done === 'next') {
-            const turn = queue.next();
-            expect(turn === null).toBe(inside.size === 0);
-            if (turn !== null) {
-              out(turn.item);
-              turns.push(turn);
+      fc.property(
+        fc.array(act, { maxLength: 300 }),
+        fc.integer({ min: 0, max: 12 }),
+        (acts, most) => {
+          const queue = new FairQueue<number>(most);
+          const inside = new Set<number>();
+          const turns: Turn<number>[] = [];
+          const parties: QueueOwner[] = [];
+          const out = (item: number) => expect(inside.delete(item)).toBe(true);
+          let now = 0;
+          for (const [i, done] of acts.entries()) {
+            now++;
+            if (done === 'next') {
+              const turn = queue.next();
+              expect(turn === null).toBe(inside.size === 0);
+              if (turn !== null) {
+                out(turn.item);
+                turns.push(turn);
+              }
+            } else if (done === 'late') {
+              for (let late = queue.takeLate(now); late !== null; late = queue.takeLate(now))
+                out(late);
+            } else if ('leaves' in done) {
+              const item = [...inside][done.leaves % inside.size];
+              if (item !== undefined) {
+                queue.leave(item, parties[item]!);
+                out(item);
+              }
+            } else if ('cost' in done) {
+              const turn = turns.shift();
+              if (turn !== undefined) queue.end(turn, done.cost);
+            } else {
+              inside.add(i);
+              parties[i] = party(`${done.group}`, done.group + 1, `${done.member}`);
+              const refused = queue.add(i, parties[i], now + 40);
+              if (refused !== null) out(refused);
             }
-          } else if (done === 'late') {
-            for (let late = queue.takeLate(now); late !== null; late = queue.takeLate(now)) out(late);
-          } else if ('leaves' in done) {
-            const item = [...inside][done.leaves % inside.size];
-            if (item !== undefined) {
-              queue.leave(item, parties[item]!);
-              out(item);
-            }
-          } else if ('cost' in done) {
-            const turn = turns.shift();
-            if (turn !== undefined) queue.end(turn, done.cost);
-          } else {
-            inside.add(i);
-            parties[i] = party(`${done.group}`, done.group + 1, `${done.member}`);
-            const refused = queue.add(i, parties[i], now + 40);
-            if (refused !== null) out(refused);
+            expect(queue.size).toBe(inside.size);
+            expect(queue.size).toBeLessThanOrEqual(most);
           }
-          expect(queue.size).toBe(inside.size);
-          expect(queue.size).toBeLessThanOrEqual(most);
-        }
-        for (let turn = queue.next(); turn !== null; turn = queue.next()) {
-          out(turn.item);
-          turns.push(turn);
-        }
-        expect(inside.size).toBe(0);
-        for (const turn of turns) queue.end(turn, 1);
-      }),
+          for (let turn = queue.next(); turn !== null; turn = queue.next()) {
+            out(turn.item);
+            turns.push(turn);
+          }
+          expect(inside.size).toBe(0);
+          for (const turn of turns) queue.end(turn, 1);
+        },
+      ),
       { numRuns: 500 },
     );
   });

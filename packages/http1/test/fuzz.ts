@@ -5,9 +5,15 @@ import { answerCases, requestCases } from './arbitrary-messages.ts';
 import { compareAnswers, compareRequests, type Difference, Tally } from './comparison.ts';
 import { NodeServer } from './node-http.ts';
 
-/** `npm run fuzz -- --minutes 60 --seed 7` compares our reader with llhttp. Exits with 1 if there is a difference. */
+/**
+ * `npm run fuzz -- --minutes 60 --seed 7` compares our reader with llhttp. Exits with 1 if there is
+ * a difference.
+ */
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string', default: `${randomInt(2 ** 31)}` } },
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: `${randomInt(2 ** 31)}` },
+  },
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed);
@@ -24,7 +30,9 @@ let differences = 0;
 
 function report(): void {
   const counts = { requests, answers, differences };
-  console.log(`${((performance.now() - start) / 60_000).toFixed(1)} minutes: ${JSON.stringify(counts)}`);
+  console.log(
+    `${((performance.now() - start) / 60_000).toFixed(1)} minutes: ${JSON.stringify(counts)}`,
+  );
 }
 
 function print(difference: Difference | null, one: unknown): void {
@@ -37,8 +45,11 @@ console.log(`seed ${seed}`);
 for (let portion = 0, reported = 0; performance.now() - start < minutes * 60_000; portion++) {
   const options = { seed: seed + portion, numRuns: PORTION };
   if (portion % 4 === 3)
-    for (const one of fc.sample(answerCases, options)) print(await compareAnswers(one, answers), one);
-  else for (const one of fc.sample(requestCases, options)) print(await compareRequests(one, server, requests), one);
+    for (const one of fc.sample(answerCases, options))
+      print(await compareAnswers(one, answers), one);
+  else
+    for (const one of fc.sample(requestCases, options))
+      print(await compareRequests(one, server, requests), one);
   const passed = Math.floor((performance.now() - start) / 60_000);
   if (passed > reported) report();
   reported = passed;

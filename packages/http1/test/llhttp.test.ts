@@ -20,10 +20,16 @@ test('what the table of cases has ours accept llhttp understands in the same way
   const server = new NodeServer();
   const tally = new Tally();
   for (const { what, bytes } of [...REQUEST_LINES, ...HEADER_LINES, ...LENGTHS, ...CHUNKS]) {
-    expect([what, await compareRequests({ bytes, pieces: [bytes] }, server, tally)]).toEqual([what, null]);
+    expect([what, await compareRequests({ bytes, pieces: [bytes] }, server, tally)]).toEqual([
+      what,
+      null,
+    ]);
   }
   for (const { what, bytes, method = 'GET', ends = false } of ANSWERS) {
-    expect([what, await compareAnswers({ bytes, pieces: [bytes], method, ends }, tally)]).toEqual([what, null]);
+    expect([what, await compareAnswers({ bytes, pieces: [bytes], method, ends }, tally)]).toEqual([
+      what,
+      null,
+    ]);
   }
   expect(tally.whole).toBeGreaterThan(150);
 });

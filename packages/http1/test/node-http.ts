@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { Duplex } from 'node:stream';
 
 /** As read by node:http (llhttp). One character per byte. */
@@ -46,7 +52,8 @@ export class NodeServer {
   readonly #waiting = new WeakMap<Duplex, Waiting>();
 
   constructor() {
-    const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
+    const take = (request: IncomingMessage, response: ServerResponse) =>
+      this.#take(request, response);
     this.#server = createServer({ insecureHTTPParser: false, maxHeaderSize: 1 << 20 }, take);
     this.#server.maxHeadersCount = 0;
     this.#server.on('checkExpectation', take);
@@ -106,7 +113,11 @@ export class NodeServer {
 /** Interim responses first. */
 export async function readAnswerByNode(
   bytes: string,
-  { method, ends, isEnough }: { readonly method: string; readonly ends: boolean; readonly isEnough: IsEnough },
+  {
+    method,
+    ends,
+    isEnough,
+  }: { readonly method: string; readonly ends: boolean; readonly isEnough: IsEnough },
 ): Promise<NodeReading> {
   const connection = new Connection();
   const reading: NodeReading = { messages: [], fault: null };
@@ -114,7 +125,13 @@ export async function readAnswerByNode(
     const add = (answer: IncomingMessage): NodeMessage => {
       const { httpVersion, rawHeaders } = answer;
       const line = `${answer.statusCode} ${answer.statusMessage}`;
-      const message = { line, version: httpVersion, fields: [...rawHeaders], body: '', whole: false };
+      const message = {
+        line,
+        version: httpVersion,
+        fields: [...rawHeaders],
+        body: '',
+        whole: false,
+      };
       reading.messages.push(message);
       return message;
     };

@@ -21,10 +21,16 @@ describe('a header of version 1', () => {
     ['PROXY TCP6 ::ffff:c000:201 ::1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
     ['PROXY UNKNOWN\r\n', unknown],
     ['PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n', unknown],
-    ['PROXY TCP4 255.255.255.255 255.255.255.255 0 65535\r\n', { address: '255.255.255.255', secure: false }],
+    [
+      'PROXY TCP4 255.255.255.255 255.255.255.255 0 65535\r\n',
+      { address: '255.255.255.255', secure: false },
+    ],
   ])('%j is read', (line, announced) => {
     expect(readProxyHeader(text(line))).toEqual({ announced, length: line.length });
-    expect(readProxyHeader(text(`${line}GET / HTTP/1.1\r\n`))).toEqual({ announced, length: line.length });
+    expect(readProxyHeader(text(`${line}GET / HTTP/1.1\r\n`))).toEqual({
+      announced,
+      length: line.length,
+    });
   });
 
   test.each([
@@ -90,7 +96,10 @@ describe('a header of version 2', () => {
     ],
   ])('with %s is read', (_, bytes, announced) => {
     expect(readProxyHeader(bytes)).toEqual({ announced, length: bytes.length });
-    expect(readProxyHeader(Buffer.concat([bytes, text('GET /')]))).toEqual({ announced, length: bytes.length });
+    expect(readProxyHeader(Buffer.concat([bytes, text('GET /')]))).toEqual({
+      announced,
+      length: bytes.length,
+    });
   });
 
   test.each([
@@ -99,12 +108,36 @@ describe('a header of version 2', () => {
     ['an unknown family', binary(0x21, 0x41, V4), 'the unknown family and transport 65'],
     ['an unknown transport', binary(0x21, 0x13, V4), 'the unknown family and transport 19'],
     ['half of its addresses', binary(0x21, 0x11, V4.subarray(0, 11)), 'shorter than its addresses'],
-    ['a field without its length', binary(0x21, 0x11, V4, Buffer.from([1, 0])), 'ends inside a field'],
-    ['a field that is longer than it', binary(0x21, 0x11, V4, Buffer.from([1, 0, 9, 0])), 'ends inside a field'],
-    ['a short field about TLS', binary(0x21, 0x11, V4, field(0x20, '\x01')), 'field about TLS is too short'],
-    ['a checksum that is wrong', binary(0x21, 0x11, V4, field(0x03, 'abcd')), 'its checksum is wrong'],
-    ['a checksum of another size', binary(0x21, 0x11, V4, field(0x03, 'abc')), 'its checksum has not 4 bytes'],
-    ['more than it may have', binary(0x21, 0x11, V4, field(0x04, 'x'.repeat(4_096))), 'longer than 4112 bytes'],
+    [
+      'a field without its length',
+      binary(0x21, 0x11, V4, Buffer.from([1, 0])),
+      'ends inside a field',
+    ],
+    [
+      'a field that is longer than it',
+      binary(0x21, 0x11, V4, Buffer.from([1, 0, 9, 0])),
+      'ends inside a field',
+    ],
+    [
+      'a short field about TLS',
+      binary(0x21, 0x11, V4, field(0x20, '\x01')),
+      'field about TLS is too short',
+    ],
+    [
+      'a checksum that is wrong',
+      binary(0x21, 0x11, V4, field(0x03, 'abcd')),
+      'its checksum is wrong',
+    ],
+    [
+      'a checksum of another size',
+      binary(0x21, 0x11, V4, field(0x03, 'abc')),
+      'its checksum has not 4 bytes',
+    ],
+    [
+      'more than it may have',
+      binary(0x21, 0x11, V4, field(0x04, 'x'.repeat(4_096))),
+      'longer than 4112 bytes',
+    ],
   ])('with %s is not', (_, bytes, why) => {
     expect(readProxyHeader(bytes)).toContain(why);
   });
@@ -116,17 +149,23 @@ test('a header in parts waits for the rest, however it is cut, and then says the
     binary(0x21, 0x21, V6, field(0x20, '\x01\0\0\0\0')),
   ];
   for (const whole of headers) {
-    for (let at = 0; at < whole.length; at++) expect(readProxyHeader(whole.subarray(0, at))).toBeNull();
+    for (let at = 0; at < whole.length; at++)
+      expect(readProxyHeader(whole.subarray(0, at))).toBeNull();
   }
 });
 
 test('no bytes make it fail, or read more than there is', () => {
-  const begin = fc.constantFrom(Buffer.alloc(0), text('PROXY '), binary(0x21, 0x11, V4).subarray(0, 12));
+  const begin = fc.constantFrom(
+    Buffer.alloc(0),
+    text('PROXY '),
+    binary(0x21, 0x11, V4).subarray(0, 12),
+  );
   fc.assert(
     fc.property(begin, fc.uint8Array({ maxLength: 300 }), (start, rest) => {
       const bytes = Buffer.concat([start, rest]);
       const read = readProxyHeader(bytes);
-      if (read !== null && typeof read !== 'string') expect(read.length).toBeLessThanOrEqual(bytes.length);
+      if (read !== null && typeof read !== 'string')
+        expect(read.length).toBeLessThanOrEqual(bytes.length);
     }),
     { numRuns: 2_000 },
   );
@@ -140,7 +179,8 @@ test('any two addresses of IPv4 and IPv6 are read as they were sent', () => {
       // An IPv6 address with unnecessary zeros makes the line longer than the protocol allows.
       fc.pre(line.length <= 107);
       const read = readProxyHeader(text(line));
-      const spelt = family === 'TCP6' ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+      const spelt =
+        family === 'TCP6' ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
       // An IPv4 address.
       fc.pre(!spelt.startsWith('::ffff:'));
       expect(read).toMatchObject({ announced: { address: spelt } });

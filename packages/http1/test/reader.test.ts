@@ -26,7 +26,8 @@ function outcomeOf(bytes: string, ends = false) {
   const one = summary([bytes]);
   for (const pieces of [bytewise(bytes), ...inTwo(bytes)]) {
     const other = summary(pieces);
-    if (other.whole !== one.whole || other.fault !== one.fault) expect({ pieces, ...other }).toEqual(one);
+    if (other.whole !== one.whole || other.fault !== one.fault)
+      expect({ pieces, ...other }).toEqual(one);
   }
   return one;
 }
@@ -39,9 +40,15 @@ describe('a head', () => {
 
   test('may be as long as the limit behind an empty line, and behind another request', () => {
     expect(outcomeOf(`\r\n${headOf(MOST_HEAD_BYTES)}`)).toEqual({ whole: 1, fault: null });
-    expect(outcomeOf(`\r\n${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({ whole: 0, fault: 'head_too_large' });
+    expect(outcomeOf(`\r\n${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({
+      whole: 0,
+      fault: 'head_too_large',
+    });
     expect(outcomeOf(`${NEXT}\r\n${headOf(MOST_HEAD_BYTES)}`)).toEqual({ whole: 2, fault: null });
-    expect(outcomeOf(`${NEXT}${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({ whole: 1, fault: 'head_too_large' });
+    expect(outcomeOf(`${NEXT}${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({
+      whole: 1,
+      fault: 'head_too_large',
+    });
   });
 
   test('is too large whatever its lines are: one long value, many short ones, one long name', () => {
@@ -56,13 +63,23 @@ describe('a head', () => {
   });
 
   test('whose first line has no end within the limit has too long a target', () => {
-    expect(outcomeOf(head(`GET /${'a'.repeat(3_000)} HTTP/1.1`, HOST))).toEqual({ whole: 0, fault: 'target_too_long' });
+    expect(outcomeOf(head(`GET /${'a'.repeat(3_000)} HTTP/1.1`, HOST))).toEqual({
+      whole: 0,
+      fault: 'target_too_long',
+    });
     expect(outcomeOf(`GET /${'a'.repeat(3_000)}`)).toEqual({ whole: 0, fault: 'target_too_long' });
     expect(outcomeOf('A'.repeat(3_000))).toEqual({ whole: 0, fault: 'target_too_long' });
   });
 
   test('that cannot become one is refused before its end', () => {
-    for (const begun of ['\x16\x03\x01', 'GET / HTTP/1.1\nHost', 'GET / HTTP/1.1\r\nX: \0', '\n', '\r\n\r\n', '\rG']) {
+    for (const begun of [
+      '\x16\x03\x01',
+      'GET / HTTP/1.1\nHost',
+      'GET / HTTP/1.1\r\nX: \0',
+      '\n',
+      '\r\n\r\n',
+      '\rG',
+    ]) {
       expect([begun, outcomeOf(begun)]).toEqual([begun, { whole: 0, fault: 'malformed' }]);
     }
   });
@@ -82,7 +99,8 @@ describe('the fields of a head', () => {
 
   test('are those of this request, also if they are nearly those of the request before', () => {
     const heads = new RequestHeads();
-    const fieldsOf = (...lines: readonly string[]) => heads.read(head('GET / HTTP/1.1', ...lines)).fields;
+    const fieldsOf = (...lines: readonly string[]) =>
+      heads.read(head('GET / HTTP/1.1', ...lines)).fields;
     const first = fieldsOf(HOST, 'X: y');
     expect(fieldsOf(HOST, 'X: y')).toBe(first);
     expect(fieldsOf(HOST, 'X: z').list).toEqual(['Host', 'a', 'X', 'z']);
@@ -95,7 +113,9 @@ describe('the fields of a head', () => {
     const heads = new RequestHeads();
     const read = (line: string, ...lines: readonly string[]) => heads.read(head(line, ...lines));
     expect(read(POST, HOST, CHUNKED).framing).toBe('chunked');
-    expect(() => read('POST / HTTP/1.0', HOST, CHUNKED)).toThrow('HTTP/1.0 has no Transfer-Encoding');
+    expect(() => read('POST / HTTP/1.0', HOST, CHUNKED)).toThrow(
+      'HTTP/1.0 has no Transfer-Encoding',
+    );
     expect(read('GET http://a/ HTTP/1.1', HOST).target).toBe('http://a/');
     expect(() => read('GET http://b/ HTTP/1.1', HOST)).toThrow('another host');
     expect(read('GET / HTTP/1.0').persistent).toBe(false);
@@ -104,16 +124,24 @@ describe('the fields of a head', () => {
 
   test('may be refused without a byte of theirs in the message', () => {
     const heads = new RequestHeads();
-    const texts = [`X-Key sk_secret: y`, `X: sk_secret\0`, `Host: sk_secret sk_secret`, `Content-Length: sk_secret`];
+    const texts = [
+      `X-Key sk_secret: y`,
+      `X: sk_secret\0`,
+      `Host: sk_secret sk_secret`,
+      `Content-Length: sk_secret`,
+    ];
     for (const line of texts) {
-      expect(() => heads.read(head('GET /sk_secret HTTP/1.1', HOST, line))).toThrow(/^(?!.*sk_secret)/);
+      expect(() => heads.read(head('GET /sk_secret HTTP/1.1', HOST, line))).toThrow(
+        /^(?!.*sk_secret)/,
+      );
     }
     expect(() => heads.read(head('GET /sk_secret', HOST))).toThrow(/^(?!.*sk_secret)/);
   });
 });
 
 test('an answer lets its connection be used again only where no reader can doubt its end', () => {
-  const persists = (...lines: readonly string[]) => new ResponseHeads().read(head(...lines), 'GET').persistent;
+  const persists = (...lines: readonly string[]) =>
+    new ResponseHeads().read(head(...lines), 'GET').persistent;
   const LENGTH = 'Content-Length: 5';
   expect(persists('HTTP/1.1 200 OK', LENGTH)).toBe(true);
   expect(persists('HTTP/1.1 200 OK', CHUNKED)).toBe(true);
@@ -144,18 +172,28 @@ describe('chunks', () => {
   test('may have so many bytes of extensions together, and not one more', () => {
     const body = (size: number) => chunked(`1;${'a'.repeat(size - 5)}\r\nx\r\n0;bcd\r\n\r\n`);
     expect(outcomeOfLong(body(MOST_EXTENSIONS))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOfLong(body(MOST_EXTENSIONS + 1))).toEqual({ whole: 0, fault: 'extensions_too_large' });
+    expect(outcomeOfLong(body(MOST_EXTENSIONS + 1))).toEqual({
+      whole: 0,
+      fault: 'extensions_too_large',
+    });
   });
 
   test('have as much in one extension as in thousands', () => {
     const body = (count: number) => chunked(`${'1;a\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
     expect(outcomeOfLong(body(MOST_EXTENSIONS / 2))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOfLong(body(MOST_EXTENSIONS / 2 + 1))).toEqual({ whole: 0, fault: 'extensions_too_large' });
+    expect(outcomeOfLong(body(MOST_EXTENSIONS / 2 + 1))).toEqual({
+      whole: 0,
+      fault: 'extensions_too_large',
+    });
   });
 
   test('end a line that never ends', () => {
-    expect(outcomeOfLong(chunked(`1;${'a'.repeat(MOST_EXTENSIONS + 100)}`)).fault).toBe('extensions_too_large');
-    expect(outcomeOfLong(chunked('0'.repeat(MOST_EXTENSIONS + 100))).fault).toBe('extensions_too_large');
+    expect(outcomeOfLong(chunked(`1;${'a'.repeat(MOST_EXTENSIONS + 100)}`)).fault).toBe(
+      'extensions_too_large',
+    );
+    expect(outcomeOfLong(chunked('0'.repeat(MOST_EXTENSIONS + 100))).fault).toBe(
+      'extensions_too_large',
+    );
   });
 
   test('may have trailers as long as a head, and not a byte longer', () => {
@@ -174,7 +212,8 @@ describe('chunks', () => {
     };
     const one = summary([bytes]);
     expect(summary(bytewise(bytes))).toEqual(one);
-    for (const pieces of inTwo(bytes).filter((_, i) => i % 997 === 0)) expect(summary(pieces)).toEqual(one);
+    for (const pieces of inTwo(bytes).filter((_, i) => i % 997 === 0))
+      expect(summary(pieces)).toEqual(one);
     return one;
   }
 });
@@ -196,7 +235,10 @@ describe('the end of a connection', () => {
       for (let size = 1; size < message.length; size++) {
         const begun = message.slice(0, size);
         expect([begun, readRequests([begun], { ends: true }).fault]).toEqual([begun, 'cut_off']);
-        expect([begun, readRequests([NEXT + begun], { ends: true }).fault]).toEqual([begun, 'cut_off']);
+        expect([begun, readRequests([NEXT + begun], { ends: true }).fault]).toEqual([
+          begun,
+          'cut_off',
+        ]);
       }
     }
   });
@@ -274,16 +316,19 @@ describe('the reader', () => {
   test.each([
     ['by length', head(POST, HOST, 'Content-Length: 6'), 'abcdef'],
     ['in chunks', head(POST, HOST, CHUNKED), '3\r\nabc\r\n3\r\ndef\r\nnonsense'],
-  ])('that is stopped in a body %s reports nothing more, and takes no fault', (_how, begin, body) => {
-    const { reader, parts, feed } = reading((reader) => reader.stop());
-    feed(begin + body);
-    feed(NEXT);
-    reader.finish();
-    expect(parts).toHaveLength(2);
-    expect(parts[0]).toBe('POST');
-    expect(reader.inMessage).toBe(false);
-    expect(reader.waiting).toBe(0);
-  });
+  ])(
+    'that is stopped in a body %s reports nothing more, and takes no fault',
+    (_how, begin, body) => {
+      const { reader, parts, feed } = reading((reader) => reader.stop());
+      feed(begin + body);
+      feed(NEXT);
+      reader.finish();
+      expect(parts).toHaveLength(2);
+      expect(parts[0]).toBe('POST');
+      expect(reader.inMessage).toBe(false);
+      expect(reader.waiting).toBe(0);
+    },
+  );
 
   test('passes a buffer on as it is where all of it is body', () => {
     const passed: Buffer[] = [];
@@ -299,8 +344,14 @@ describe('the work for bytes grows no faster than their number', () => {
   const times = (count: number, text: string) => text.repeat(count);
   test.each<[what: string, bytes: (size: number) => string, mostHeadBytes?: number]>([
     ['a long value', (size) => `GET / HTTP/1.1\r\nHost: a\r\nX: ${times(size, 'y')}\r\n\r\n`],
-    ['a value of spaces', (size) => `GET / HTTP/1.1\r\nHost: a\r\nX: y${times(size, ' ')}z\r\n\r\n`],
-    ['spaces in Connection', (size) => `GET / HTTP/1.1\r\nHost: a\r\nConnection: y${times(size, ' ')}z\r\n\r\n`],
+    [
+      'a value of spaces',
+      (size) => `GET / HTTP/1.1\r\nHost: a\r\nX: y${times(size, ' ')}z\r\n\r\n`,
+    ],
+    [
+      'spaces in Connection',
+      (size) => `GET / HTTP/1.1\r\nHost: a\r\nConnection: y${times(size, ' ')}z\r\n\r\n`,
+    ],
     ['many lines', (size) => `GET / HTTP/1.1\r\nHost: a\r\n${times(size / 8, 'X-Y: z\r\n')}\r\n`],
     ['a long target', (size) => `GET /${times(size, 'a')} HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['many requests', (size) => times(size / NEXT.length, NEXT)],

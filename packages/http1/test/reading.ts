@@ -1,4 +1,10 @@
-import { type Head, type RequestHead, RequestHeads, type ResponseHead, ResponseHeads } from '../src/heads.ts';
+import {
+  type Head,
+  type RequestHead,
+  RequestHeads,
+  type ResponseHead,
+  ResponseHeads,
+} from '../src/heads.ts';
 import { MessageReader } from '../src/reader.ts';
 import { WireError, type WireFault } from '../src/wire-error.ts';
 
@@ -87,7 +93,10 @@ export function isTunnel({ method, fields: { list } }: RequestHead): boolean {
 }
 
 /** Up to the first request that may end in a tunnel. */
-export function readRequests(pieces: readonly string[], options?: ReadingOptions): Reading<RequestHead> {
+export function readRequests(
+  pieces: readonly string[],
+  options?: ReadingOptions,
+): Reading<RequestHead> {
   const heads = new RequestHeads();
   return read({ parse: (text) => heads.read(text), isLast: isTunnel }, pieces, options);
 }

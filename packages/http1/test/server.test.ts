@@ -58,9 +58,11 @@ class Stage {
   async close(): Promise<void> {
     for (const wire of this.#wires) wire.close();
     const { server } = this.served;
-    await until('all has ended', () => server.inFlight === 0 && server.connections.size === 0, 5_000).finally(() =>
-      this.served.close(),
-    );
+    await until(
+      'all has ended',
+      () => server.inFlight === 0 && server.connections.size === 0,
+      5_000,
+    ).finally(() => this.served.close());
   }
 }
 
@@ -102,7 +104,11 @@ describe('a connection', () => {
   ])('of %s persists as requested', async (_what, head, expected) => {
     const wire = await (await Stage.open()).connect();
     wire.send(`GET /a ${head}\r\n`);
-    expect(await wire.answer()).toMatchObject({ status: 200, body: '/a', headers: { connection: expected } });
+    expect(await wire.answer()).toMatchObject({
+      status: 200,
+      body: '/a',
+      headers: { connection: expected },
+    });
     if (expected === 'close') expect(await wire.ended()).toBe('');
     else expect(await wire.send(GET).answer()).toMatchObject({ body: '/a' });
   });
@@ -128,24 +134,30 @@ describe('a connection', () => {
 
   test('answers requests in their order, whatever waits in between', async () => {
     const stage = await Stage.open();
-    const post = 'POST /held/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
-    const { wire, call } = await stage.begin(`GET /held/a HTTP/1.1\r\nHost: a\r\n\r\n${post}${GET}`);
+    const post =
+      'POST /held/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+    const { wire, call } = await stage.begin(
+      `GET /held/a HTTP/1.1\r\nHost: a\r\n\r\n${post}${GET}`,
+    );
     expect(stage.held).toEqual([]);
     call.answer(200, '', lines(), 'a');
     const second = await stage.next(wire);
     expect(bodyOf(second)).toEqual({ text: 'ok', outcome: 'whole' });
     second.answer(200, '', lines(), 'b');
-    expect([(await wire.answer()).body, (await wire.answer()).body, (await wire.answer()).body]).toEqual([
-      'a',
-      'b',
-      '/a',
-    ]);
+    expect([
+      (await wire.answer()).body,
+      (await wire.answer()).body,
+      (await wire.answer()).body,
+    ]).toEqual(['a', 'b', '/a']);
   });
 
   test.each([
     ['without bodies', GET],
     ['with bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok'],
-    ['with chunked bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    [
+      'with chunked bodies',
+      'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    ],
   ])('with many pipelined requests %s lets others have their turn', async (_what, request) => {
     const many = 500;
     const seen: string[] = [];
@@ -171,10 +183,9 @@ describe('a connection', () => {
   test('ends behind the response to the last request that it may have', async () => {
     const stage = await Stage.open({ maxRequestsPerConnection: 3 });
     const wire = (await stage.connect()).send(GET.repeat(2));
-    expect([await wire.answer(), await wire.answer()].map(({ headers }) => headers.connection)).toEqual([
-      'keep-alive',
-      'keep-alive',
-    ]);
+    expect(
+      [await wire.answer(), await wire.answer()].map(({ headers }) => headers.connection),
+    ).toEqual(['keep-alive', 'keep-alive']);
     wire.send(GET.repeat(5));
     expect((await wire.answer()).headers.connection).toBe('close');
     expect(await wire.ended()).toBe('');
@@ -182,7 +193,9 @@ describe('a connection', () => {
 
   test('with pipelined requests has all of them answered when the server leaves', async () => {
     const stage = await Stage.open();
-    const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`);
+    const { wire, call } = await stage.begin(
+      `GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`,
+    );
     stage.served.server.leave();
     call.answer(200, '', lines(), '');
     const connections: string[] = [];
@@ -247,7 +260,11 @@ describe('an answer', () => {
     const { wire, call } = await stage.begin(`${method} /held HTTP/1.1\r\nHost: a\r\n\r\n`);
     call.answer(status, '', method === 'HEAD' ? lines('content-length', '4') : lines(), 'body');
     const answer = await wire.answer({ head: method === 'HEAD' });
-    expect([answer.status, answer.headers['content-length'], answer.body]).toEqual([status, length, body]);
+    expect([answer.status, answer.headers['content-length'], answer.body]).toEqual([
+      status,
+      length,
+      body,
+    ]);
     expect((await wire.send(GET).answer()).body).toBe('/a');
   });
 
@@ -256,19 +273,22 @@ describe('an answer', () => {
     ['HTTP/1.1\r\nHost: a\r\n', ['content-length', '6'], 'keep-alive', undefined],
     ['HTTP/1.0\r\nConnection: keep-alive\r\n', ['content-length', '6'], 'keep-alive', undefined],
     ['HTTP/1.0\r\nConnection: keep-alive\r\n', [], 'close', undefined],
-  ])('in parts ends where its reader sees it: %j %j', async (version, fields, connection, coding) => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(`GET /held ${version}\r\n`);
-    call.begin(200, '', lines(...fields));
-    call.flush();
-    for (const part of ['one', '', 'two']) call.write(Buffer.from(part), () => {});
-    call.end();
-    const answer = await wire.answer();
-    expect(answer).toMatchObject({ body: 'onetwo', headers: { connection } });
-    expect(answer.headers['transfer-encoding']).toBe(coding);
-    if (connection === 'close') expect(await wire.ended()).toBe('');
-    else expect((await wire.send(GET).answer()).body).toBe('/a');
-  });
+  ])(
+    'in parts ends where its reader sees it: %j %j',
+    async (version, fields, connection, coding) => {
+      const stage = await Stage.open();
+      const { wire, call } = await stage.begin(`GET /held ${version}\r\n`);
+      call.begin(200, '', lines(...fields));
+      call.flush();
+      for (const part of ['one', '', 'two']) call.write(Buffer.from(part), () => {});
+      call.end();
+      const answer = await wire.answer();
+      expect(answer).toMatchObject({ body: 'onetwo', headers: { connection } });
+      expect(answer.headers['transfer-encoding']).toBe(coding);
+      if (connection === 'close') expect(await wire.ended()).toBe('');
+      else expect((await wire.send(GET).answer()).body).toBe('/a');
+    },
+  );
 
   test('in parts to HEAD has no parts', async () => {
     const stage = await Stage.open();
@@ -412,7 +432,10 @@ describe('a body', () => {
     const { wire, call } = await stage.begin(sized(MUCH));
     const ends = endsOf(call);
     call.answer(200, '', lines(), 'no');
-    expect(await wire.answer()).toMatchObject({ body: 'no', headers: { connection: 'keep-alive' } });
+    expect(await wire.answer()).toMatchObject({
+      body: 'no',
+      headers: { connection: 'keep-alive' },
+    });
     expect(ends).toEqual([false]);
     expect(stage.served.server.inFlight).toBe(0);
     wire.send(Buffer.alloc(MUCH)).send(GET);
@@ -560,7 +583,10 @@ describe('a caller that ends its side', () => {
 describe('what comes too late', () => {
   test('is a head, from its first byte', async () => {
     const wire = await (await Stage.open({ headersTimeout: 50 })).connect();
-    expect(await wire.send(GET.slice(0, 20)).answer()).toMatchObject({ status: 400, body: 'too_late' });
+    expect(await wire.send(GET.slice(0, 20)).answer()).toMatchObject({
+      status: 400,
+      body: 'too_late',
+    });
     expect(await wire.ended()).toBe('');
   });
 
@@ -593,7 +619,11 @@ describe('what comes too late', () => {
   });
 
   test('is not an answer: it takes the time it needs', async () => {
-    const stage = await Stage.open({ headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 500 });
+    const stage = await Stage.open({
+      headersTimeout: 500,
+      requestTimeout: 500,
+      keepAliveTimeout: 500,
+    });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
     expect((await late.answer()).body).toBe('too_late');
@@ -734,7 +764,11 @@ describe('a caller that ends its side behind an invalid request', () => {
     // After a whole exchange, the end of the other side has been read.
     expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
     replies[0]!.answer(400, lines(), 'refused');
-    expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused', headers: { connection: 'close' } });
+    expect(await wire.answer()).toMatchObject({
+      status: 400,
+      body: 'refused',
+      headers: { connection: 'close' },
+    });
     expect(await wire.ended()).toBe('');
   });
 

@@ -1,5 +1,8 @@
 export function inTwo(bytes: string): string[][] {
-  return Array.from({ length: bytes.length - 1 }, (_, i) => [bytes.slice(0, i + 1), bytes.slice(i + 1)]);
+  return Array.from({ length: bytes.length - 1 }, (_, i) => [
+    bytes.slice(0, i + 1),
+    bytes.slice(i + 1),
+  ]);
 }
 
 export function inThree(bytes: string): string[][] {

@@ -1,6 +1,9 @@
 import { jest } from '@jest/globals';
 
-/** The bytes that buffers copy, search and decode and that expressions read: the same on every machine. */
+/**
+ * The bytes that buffers copy, search and decode and that expressions read: the same on every
+ * machine.
+ */
 export function bytesTouched(run: () => void): number {
   let touched = 0;
   const { copy, indexOf, toString: decode } = Buffer.prototype;
@@ -16,12 +19,19 @@ export function bytesTouched(run: () => void): number {
       touched += to - from;
       return copy.call(this, target, at, from, to);
     } as typeof copy),
-    jest.spyOn(Buffer.prototype, 'indexOf').mockImplementation(function (this: Buffer, byte: number, from = 0) {
+    jest.spyOn(Buffer.prototype, 'indexOf').mockImplementation(function (
+      this: Buffer,
+      byte: number,
+      from = 0,
+    ) {
       const found = indexOf.call(this, byte, from);
       touched += (found < 0 ? this.length : found) - from;
       return found;
     } as typeof indexOf),
-    jest.spyOn(Buffer.prototype, 'toString').mockImplementation(function (this: Buffer, ...args: unknown[]) {
+    jest.spyOn(Buffer.prototype, 'toString').mockImplementation(function (
+      this: Buffer,
+      ...args: unknown[]
+    ) {
       const text = decode.apply(this, args as Parameters<typeof decode>);
       touched += text.length;
       return text;

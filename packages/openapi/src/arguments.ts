@@ -10,7 +10,8 @@ export function demandText(value: unknown, name: string): asserts value is strin
 }
 
 export function demandBytes(value: unknown): asserts value is Uint8Array {
-  if (!types.isUint8Array(value)) throw new TypeError('the body must be bytes, such as a Buffer, not a parsed value');
+  if (!types.isUint8Array(value))
+    throw new TypeError('the body must be bytes, such as a Buffer, not a parsed value');
 }
 
 export function demandList(value: unknown, name: string): asserts value is readonly string[] {

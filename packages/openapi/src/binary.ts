@@ -52,4 +52,5 @@ function pairsIn(text: string): number {
 const isPair = (text: string, end: number): boolean =>
   (text.charCodeAt(end) & 0xfc00) === 0xdc00 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
 
-export const isContent = (value: unknown): boolean => typeof value === 'string' || value instanceof Binary;
+export const isContent = (value: unknown): boolean =>
+  typeof value === 'string' || value instanceof Binary;

@@ -13,7 +13,8 @@ export interface Compiled<Fields = unknown, Shared = unknown> extends ContractFa
   readonly definitions: Definitions;
 }
 
-export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');
+export const fingerprintOf = (text: string | Uint8Array): string =>
+  createHash('sha256').update(text).digest('base64');
 
 export function namesOf(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
@@ -34,7 +35,10 @@ interface Part {
 }
 
 /** By operation id, including everything that the operation refers to. Descriptions count. */
-export function digestsOf(operations: readonly Description[], document: Document): ReadonlyMap<string, string> {
+export function digestsOf(
+  operations: readonly Description[],
+  document: Document,
+): ReadonlyMap<string, string> {
   const parts = new Map<string, Part | null>();
   const { security, servers } = document.root;
   const dynamic = (document.dynamics?.anchors ?? []).flatMap((anchors) =>
@@ -54,7 +58,10 @@ export function digestsOf(operations: readonly Description[], document: Document
   function digestOf({ path, method }: Description): string {
     const item = document.object((document.root.paths as Json)[path]) ?? {};
     const { parameters, servers: ofPath } = item;
-    const own = partOf([path, method, item[method.toLowerCase()], parameters, ofPath, security, servers], dynamic);
+    const own = partOf(
+      [path, method, item[method.toLowerCase()], parameters, ofPath, security, servers],
+      dynamic,
+    );
     const reached = new Set(own.names);
     const texts = [own.text];
     // The set grows during the loop.

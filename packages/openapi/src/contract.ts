@@ -19,7 +19,10 @@ import type { ReadContract } from './types.ts';
 
 /** Results are plain data, because other processes get a copy. */
 export interface ExtensionReader<Fields, Shared> {
-  /** Of an `x-` field; `kind` is that of its object, such as `operation`. `null` if there is nothing to report. */
+  /**
+   * Of an `x-` field; `kind` is that of its object, such as `operation`. `null` if there is nothing
+   * to report.
+   */
   judgeField(field: string, kind: string): FieldFlaw | null;
   /** Called when all operations are known. */
   read(
@@ -47,10 +50,11 @@ export interface ContractOptions<Fields = unknown, Shared = unknown> extends Rea
 }
 
 /**
- * `document` is a file, or an object: its references to files are relative to the working directory, and lines are those
- * of its JSON, indented by two spaces.
+ * `document` is a file, or an object: its references to files are relative to the working
+ * directory, and lines are those of its JSON, indented by two spaces.
  *
- * Takes seconds for a large document, so a process that serves requests calls `checkContract` in another process.
+ * Takes seconds for a large document, so a process that serves requests calls `checkContract` in
+ * another process.
  *
  * @throws ContractError with every mistake.
  * @throws TypeError for an option that does not exist.
@@ -70,7 +74,11 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   checkOptions(options);
   const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
   const source = sourceOf(from, options.text);
-  const { document, texts } = loadDocument(source, readingOptionsOf(options), extensions.judgeField);
+  const { document, texts } = loadDocument(
+    source,
+    readingOptionsOf(options),
+    extensions.judgeField,
+  );
   const { root, findings } = document;
   const schemas = new Schemas(document);
   const operations = new Operations(schemas);
@@ -80,8 +88,15 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   schemas.finish();
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
-  const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
-  const { refused, tolerated, exempted, operations: described } = triage(document, extended, canMatch);
+  const extended = finished.map(
+    ([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const,
+  );
+  const {
+    refused,
+    tolerated,
+    exempted,
+    operations: described,
+  } = triage(document, extended, canMatch);
   const notes = [...findings.notes, ...tolerated].sort(byPlace);
   if (refused.length > 0) throw new ContractError(refused, notes);
 
@@ -110,11 +125,15 @@ function sourceOf(from: string | object, text: string | undefined): SourceFile {
 
 /** Without the file whose text was given. */
 const fingerprintsOf = (texts: ReadonlyMap<string, string>, given: string | null) =>
-  new Map([...texts].filter(([path]) => path !== given).map(([path, text]) => [path, fingerprintOf(text)]));
+  new Map(
+    [...texts]
+      .filter(([path]) => path !== given)
+      .map(([path, text]) => [path, fingerprintOf(text)]),
+  );
 
 /**
- * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. Returns whether
- * requests can match an operation.
+ * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different
+ * methods. Returns whether requests can match an operation.
  */
 function readPaths(document: Document, operations: Operations) {
   const { root, findings } = document;
@@ -135,7 +154,8 @@ function readPaths(document: Document, operations: Operations) {
     spellings.set(outline, known);
     const [first] = known.values();
     const taken = methodsIn(item).filter((method) => known.has(method));
-    for (const method of taken) findings.problem(item, method, `cannot be distinguished from ${known.get(method)}`);
+    for (const method of taken)
+      findings.problem(item, method, `cannot be distinguished from ${known.get(method)}`);
     for (const method of methodsIn(item)) if (!taken.includes(method)) known.set(method, path);
     if (first !== undefined && taken.length === 0)
       findings.note(root.paths as Json, path, `is one path with ${first}, which has other methods`);

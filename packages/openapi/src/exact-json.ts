@@ -1,4 +1,5 @@
-export const toJson = (value: unknown, indent?: number): string => JSON.stringify(value, exactly, indent);
+export const toJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, exactly, indent);
 
 /** JSON.stringify throws for a bigint. */
 const exactly = (_name: string, value: unknown): unknown =>

@@ -24,21 +24,41 @@ export interface Extensions {
   readonly tryIt: boolean;
 }
 
-export function readExtensions(operation: Json, findings: Findings, uncheckedBody: string): Extensions {
-  const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
+export function readExtensions(
+  operation: Json,
+  findings: Findings,
+  uncheckedBody: string,
+): Extensions {
+  const field = <T>(
+    key: string,
+    fallback: T,
+    complaint: string,
+    read: (value: unknown) => T | undefined,
+  ): T => {
     if (operation[key] === undefined) return fallback;
     const value = read(operation[key]);
     if (value === undefined) findings.problem(operation, key, complaint);
     return value ?? fallback;
   };
   const date = (key: string) =>
-    field<number | null>(key, null, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)', seconds);
+    field<number | null>(
+      key,
+      null,
+      'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)',
+      seconds,
+    );
   const flag = (key: string, fallback: boolean) =>
-    field(key, fallback, 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined));
+    field(key, fallback, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    );
   const deprecatedAt = date('x-deprecated-at');
   const sunset = date('x-sunset');
   if (deprecatedAt !== null && sunset !== null && sunset < deprecatedAt) {
-    findings.problem(operation, 'x-sunset', 'must not be before x-deprecated-at (RFC 9745 section 4)');
+    findings.problem(
+      operation,
+      'x-sunset',
+      'must not be before x-deprecated-at (RFC 9745 section 4)',
+    );
   }
   return {
     stability: field('x-stability-level', 'stable', `must be ${STABILITIES.join(', ')}`, (value) =>
@@ -51,8 +71,12 @@ export function readExtensions(operation: Json, findings: Findings, uncheckedBod
     ),
     reportOnly: flag('x-report-only', false),
     uncheckedBody: flag(uncheckedBody, false),
-    maxBodyBytes: field<number | null>(MAX_BODY_BYTES, null, 'must be a whole number of bytes, 1 or more', (value) =>
-      typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined,
+    maxBodyBytes: field<number | null>(
+      MAX_BODY_BYTES,
+      null,
+      'must be a whole number of bytes, 1 or more',
+      (value) =>
+        typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined,
     ),
     tryIt: flag('x-try-it', true),
   };
@@ -78,9 +102,14 @@ export function replyHeaders(
   return Object.freeze(headers);
 }
 
-/** RFC 5829 section 3. A path with templates is not a valid URI, so its link is a template (RFC 9652 section 2). */
+/**
+ * RFC 5829 section 3. A path with templates is not a valid URI, so its link is a template (RFC 9652
+ * section 2).
+ */
 function successorLink(path: string): [name: string, value: string] {
-  const ascii = path.replace(/[^!-~]+/g, encodeURIComponent).replace(/["<>\\]/g, encodeURIComponent);
+  const ascii = path
+    .replace(/[^!-~]+/g, encodeURIComponent)
+    .replace(/["<>\\]/g, encodeURIComponent);
   if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];
   return ['Link-Template', `"${ascii}"; rel="successor-version"`];
 }

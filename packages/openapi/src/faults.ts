@@ -49,9 +49,11 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const count = (n: number | string, one: string, many: string): string => `${n} ${Number(n) === 1 ? one : many}`;
+const count = (n: number | string, one: string, many: string): string =>
+  `${n} ${Number(n) === 1 ? one : many}`;
 
-const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
+const oneOf = (types: readonly string[]): string =>
+  types.map((type) => TYPES[type] ?? type).join(' or ');
 
 interface Params {
   readonly type: string | string[];
@@ -81,7 +83,11 @@ export const BARS = {
 
 export type Bar = keyof typeof BARS;
 
-type Row = readonly [rule: Rule, sentence: (params: Params) => string, limit?: (params: Params) => Limit | undefined];
+type Row = readonly [
+  rule: Rule,
+  sentence: (params: Params) => string,
+  limit?: (params: Params) => Limit | undefined,
+];
 
 const limit = (params: Params): Limit => params.limit;
 
@@ -96,7 +102,11 @@ const counted = (rule: Rule, bound: 'at least' | 'at most', one: string, many: s
 
 const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
 const TYPE: Row = ['type', ({ type }) => `must be ${oneOf([type].flat())}`, typesOf];
-const FORMAT: Row = ['format', ({ format }) => `must have the format ${format}`, ({ format }) => format];
+const FORMAT: Row = [
+  'format',
+  ({ format }) => `must have the format ${format}`,
+  ({ format }) => format,
+];
 const SHORTEST: Row = ['minLength', (params) => `must have at least ${length(params)}`, limit];
 const LONGEST: Row = ['maxLength', (params) => `must have at most ${length(params)}`, limit];
 
@@ -117,12 +127,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   width: FORMAT,
   format: FORMAT,
   among: ['enum', ({ text }) => `must be ${text}`, ({ values }) => values],
-  exactly: ['const', ({ text }) => `must be ${text}`, ({ values }) => (Array.isArray(values) ? values[0] : values)],
+  exactly: [
+    'const',
+    ({ text }) => `must be ${text}`,
+    ({ values }) => (Array.isArray(values) ? values[0] : values),
+  ],
   minLength: SHORTEST,
   shortest: SHORTEST,
   maxLength: LONGEST,
   longest: LONGEST,
-  matches: ['pattern', ({ pattern }) => `must match the pattern ${pattern}`, ({ pattern }) => pattern],
+  matches: [
+    'pattern',
+    ({ pattern }) => `must match the pattern ${pattern}`,
+    ({ pattern }) => pattern,
+  ],
   minItems: counted('minItems', 'at least', 'entry', 'entries'),
   maxItems: counted('maxItems', 'at most', 'entry', 'entries'),
   different: ['uniqueItems', () => 'must not have duplicate entries'],
@@ -139,7 +157,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   ],
   oneOf: [
     'oneOf',
-    ({ passingSchemas }) => (passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas'),
+    ({ passingSchemas }) =>
+      passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas',
   ],
   anyOf: ['anyOf', () => 'must match one of the schemas'],
   not: ['not', () => 'must not match the excluded schema'],
@@ -180,7 +199,10 @@ export function faultsFrom<T, More>(
 function refusedRow({ why, known }: Params, path: string): Row {
   const name = unescapeToken(path.slice(path.lastIndexOf('/') + 1));
   const meant = known.length === 0 ? null : nearest(name, known);
-  return [why, () => (meant === null ? BARS[why] : `${BARS[why]}: did you mean ${printable(meant)}?`)];
+  return [
+    why,
+    () => (meant === null ? BARS[why] : `${BARS[why]}: did you mean ${printable(meant)}?`),
+  ];
 }
 
 /** `null` for ajv errors that only report that another error occurred. */
@@ -194,7 +216,9 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
     .map((token) => escapeToken(printable(unescapeToken(token))))
     .join('/');
   const missing =
-    keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';
+    keyword === 'required' || keyword === 'dependentRequired'
+      ? `/${escapeToken(params.missingProperty)}`
+      : '';
   const bound = limitFrom?.(details);
   const fault = { pointer: pointer + missing, message: sentence(details), rule };
   return bound === undefined ? fault : { ...fault, limit: bound };

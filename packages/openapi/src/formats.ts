@@ -26,7 +26,8 @@ export function isDate(text: string): boolean {
 
 /** RFC 3339 `full-time`. A leap second is only valid at 23:59:60 UTC (RFC 3339 appendix D). */
 export function isTime(text: string): boolean {
-  const [whole, hour, minute, second, sign, offsetHour = '00', offsetMinute = '00'] = TIME.exec(text) ?? [];
+  const [whole, hour, minute, second, sign, offsetHour = '00', offsetMinute = '00'] =
+    TIME.exec(text) ?? [];
   if (whole === undefined) return false;
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return false;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
@@ -37,7 +38,9 @@ export function isTime(text: string): boolean {
 
 /** RFC 3339 `date-time`. */
 export function isDateTime(text: string): boolean {
-  return (text[10] === 'T' || text[10] === 't') && isDate(text.slice(0, 10)) && isTime(text.slice(11));
+  return (
+    (text[10] === 'T' || text[10] === 't') && isDate(text.slice(0, 10)) && isTime(text.slice(11))
+  );
 }
 
 /** RFC 1123 section 2.1. */
@@ -69,12 +72,15 @@ function isUri(text: string): boolean {
   const [, scheme, authority, path, query = '', fragment = ''] = URI.exec(text) ?? [];
   if (scheme === undefined || path === undefined) return false;
   if (![path, query, fragment].every((part) => URI_CHARACTERS.test(part))) return false;
-  return authority === undefined || (isAuthority(authority) && (path === '' || path.startsWith('/')));
+  return (
+    authority === undefined || (isAuthority(authority) && (path === '' || path.startsWith('/')))
+  );
 }
 
 function isAuthority(text: string): boolean {
   const [, user = '', host] = AUTHORITY.exec(text) ?? [];
-  if (host === undefined || !URI_CHARACTERS.test(user) || user.includes('/') || user.includes('?')) return false;
+  if (host === undefined || !URI_CHARACTERS.test(user) || user.includes('/') || user.includes('?'))
+    return false;
   return host.startsWith('[') ? isAddress6(host.slice(1, -1)) : HOST.test(host);
 }
 

@@ -1,5 +1,10 @@
 export { type Compiled, fingerprintOf } from './compiled.ts';
-export { type ContractOptions, checkContract, type ExtensionReader, loadContract } from './contract.ts';
+export {
+  type ContractOptions,
+  checkContract,
+  type ExtensionReader,
+  loadContract,
+} from './contract.ts';
 export type { FieldFlaw } from './document/bundle.ts';
 export { Document } from './document/document.ts';
 export { isObject, type Json, objectsIn } from './document/source.ts';
@@ -10,7 +15,12 @@ export type { MediaRule } from './media/content.ts';
 export type { RequestInput, RequestResult, ResponseInput, ResponseResult } from './messages.ts';
 export { printable as shown, unescapeToken } from './names.ts';
 export type { Description } from './operations.ts';
-export { isSameReading, type ReadingOptions as Reading, readingOptionsOf, type Treatment } from './options.ts';
+export {
+  isSameReading,
+  type ReadingOptions as Reading,
+  readingOptionsOf,
+  type Treatment,
+} from './options.ts';
 export { ContractError, formatProblems, type Problem } from './problems.ts';
 export { createContract } from './runtime.ts';
 export { deserialize, type Serialized, serialize } from './serialize.ts';

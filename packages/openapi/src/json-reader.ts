@@ -7,7 +7,10 @@ import { WIDE, wideNames } from './wide-names.ts';
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
-/** By depth: the first names of an object, all different and without escapes, which the next may repeat. */
+/**
+ * By depth: the first names of an object, all different and without escapes, which the next may
+ * repeat.
+ */
 interface Names {
   readonly list: string[];
   size: number;
@@ -43,7 +46,10 @@ export class Reader extends ScalarReader {
     this.maxDepth = maxDepth;
   }
 
-  /** After `read` has returned `true`. Check the value before anything else is checked, because its marks are shared. */
+  /**
+   * After `read` has returned `true`. Check the value before anything else is checked, because its
+   * marks are shared.
+   */
   get result(): JsonResult {
     if (this.message !== '') return { fault: this.fault };
     if (this.marked) unlikeIntegers.any = true;
@@ -60,7 +66,10 @@ export class Reader extends ScalarReader {
     };
   }
 
-  /** Reads on. Returns `true` if there is a result, and `false` after `most` characters and the value they end in. */
+  /**
+   * Reads on. Returns `true` if there is a result, and `false` after `most` characters and the
+   * value they end in.
+   */
   read(most: number = Number.POSITIVE_INFINITY): boolean {
     try {
       return this.proceed(most);
@@ -72,7 +81,8 @@ export class Reader extends ScalarReader {
 
   /** Without recursion, so that it can stop anywhere. */
   proceed(most: number): boolean {
-    if (this.at === 0 && this.codes[0] === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
+    if (this.at === 0 && this.codes[0] === 0xfeff)
+      this.fail('begins with a byte order mark', 'encoding');
     this.pause = this.at + most;
     for (let c = this.space(); c !== OVER; ) {
       if (this.at > this.pause) return false;
@@ -213,7 +223,8 @@ export class Reader extends ScalarReader {
   }
 
   open(holder: Holder): number {
-    if (this.depth === this.maxDepth) this.fail(`is nested deeper than ${this.maxDepth} levels`, 'depth');
+    if (this.depth === this.maxDepth)
+      this.fail(`is nested deeper than ${this.maxDepth} levels`, 'depth');
     this.at++;
     const c = this.space();
     this.way[this.depth++] = '';

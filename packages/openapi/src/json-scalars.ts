@@ -10,8 +10,8 @@ export function isShort(text: string): boolean {
 }
 
 /**
- * UTF-16, with two zeros behind. To read them costs half of `charCodeAt`. Valid until the next call: shorter texts share
- * an array.
+ * UTF-16, with two zeros behind. To read them costs half of `charCodeAt`. Valid until the next
+ * call: shorter texts share an array.
  */
 function codesOf(text: string): Uint16Array {
   const size = text.length + 2;
@@ -109,7 +109,9 @@ export class ScalarReader {
   badString(at: number): never {
     const ended = at >= this.text.length;
     this.at = Math.min(at, this.text.length);
-    this.fail(`is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`);
+    this.fail(
+      `is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`,
+    );
   }
 
   number(first: number): number | bigint {
@@ -135,7 +137,8 @@ export class ScalarReader {
     const text = NUMBER.exec(this.text)?.[0];
     if (text === undefined) this.fail('is not valid JSON: a value is expected');
     const value = exact(text);
-    if (value === undefined) this.fail('is a number too large or too precise to be read exactly', 'precision');
+    if (value === undefined)
+      this.fail('is a number too large or too precise to be read exactly', 'precision');
     this.at += text.length;
     if (Number.isInteger(Number(value)) && !isInteger(text)) {
       this.unlikeInteger = true;

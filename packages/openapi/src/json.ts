@@ -9,15 +9,20 @@ export const MAX_DEPTH = 64;
 const STEP = 8 * 1024;
 
 /** @throws Unreadable */
-export function readingOf(result: JsonResult, withOffset = false): Exclude<JsonResult, { fault: JsonFault }> {
+export function readingOf(
+  result: JsonResult,
+  withOffset = false,
+): Exclude<JsonResult, { fault: JsonFault }> {
   if (result.fault === null) return result;
   const { offset, ...fault } = result.fault;
-  throw new Unreadable(withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault);
+  throw new Unreadable(
+    withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault,
+  );
 }
 
 /**
- * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the value, no unpaired
- * surrogates. Numbers are exact, see `exact` in numbers.ts.
+ * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the
+ * value, no unpaired surrogates. Numbers are exact, see `exact` in numbers.ts.
  */
 export function readJson(bytes: Uint8Array, maxDepth?: number): JsonResult {
   const text = decodeUtf8(bytes);
@@ -31,7 +36,10 @@ export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
 }
 
 /** `readJson`, with pauses; no other value may be checked between the result and its check. */
-export function* readJsonInSteps(bytes: Uint8Array, maxDepth = MAX_DEPTH): Generator<void, JsonResult, void> {
+export function* readJsonInSteps(
+  bytes: Uint8Array,
+  maxDepth = MAX_DEPTH,
+): Generator<void, JsonResult, void> {
   const text = decodeUtf8(bytes);
   if (text === null) return notUtf8(bytes);
   if (isShort(text)) return readJsonText(text, maxDepth);
@@ -43,5 +51,7 @@ export function* readJsonInSteps(bytes: Uint8Array, maxDepth = MAX_DEPTH): Gener
 }
 
 function notUtf8(bytes: Uint8Array): JsonResult {
-  return { fault: { pointer: '', offset: firstBadByte(bytes), message: 'is not UTF-8', rule: 'encoding' } };
+  return {
+    fault: { pointer: '', offset: firstBadByte(bytes), message: 'is not UTF-8', rule: 'encoding' },
+  };
 }

@@ -4,6 +4,11 @@ interface JSON {
   isRawJSON(value: unknown): boolean;
   parse(
     text: string,
-    reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    reviver: (
+      this: unknown,
+      key: string,
+      value: unknown,
+      context: { readonly source?: string },
+    ) => unknown,
   ): unknown;
 }

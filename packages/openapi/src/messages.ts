@@ -24,7 +24,10 @@ export interface ResponseInput extends MessageInput {
 }
 
 export interface RequestResult<Op> {
-  /** For the response to the client; 200 without faults, or if they are only reported (`x-report-only`). */
+  /**
+   * For the response to the client; 200 without faults, or if they are only reported
+   * (`x-report-only`).
+   */
   readonly status: 200 | 400 | 404 | 405 | 413 | 415;
   readonly faults: readonly Fault[];
   readonly operation: Op | null;

@@ -9,10 +9,12 @@ export function printable(name: string): string {
 }
 
 /** RFC 6901 section 3. */
-export const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1');
+export const escapeToken = (token: string): string =>
+  token.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** RFC 6901 section 4. */
-export const unescapeToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
+export const unescapeToken = (token: string): string =>
+  token.replaceAll('~1', '/').replaceAll('~0', '~');
 
 export const pointerTo = (tokens: readonly (string | number)[]): string =>
   tokens.map((token) => `/${escapeToken(String(token))}`).join('');

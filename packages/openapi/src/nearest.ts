@@ -4,7 +4,10 @@ const NEAR = 2;
 const LONGEST = 64;
 const MOST = 200;
 
-/** Of the names, the most similar one: at most two characters and a third of it differ. Letter case is ignored. */
+/**
+ * Of the names, the most similar one: at most two characters and a third of it differ. Letter case
+ * is ignored.
+ */
 export function nearest(name: string, names: readonly string[]): string | null {
   if (name.length > LONGEST) return null;
   const lower = name.toLowerCase();
@@ -30,7 +33,9 @@ export function editDistance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
       const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, swapped ? before[j - 2]! + 1 : Infinity));
+      next.push(
+        Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, swapped ? before[j - 2]! + 1 : Infinity),
+      );
     }
     before = row;
     row = next;

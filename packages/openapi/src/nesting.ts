@@ -1,7 +1,10 @@
 /** Each takes about ten calls on the stack. */
 const DEEPEST = 100;
 
-/** Runs work inside work down to a depth, and deeper work later, so that long chains of references fit the stack. */
+/**
+ * Runs work inside work down to a depth, and deeper work later, so that long chains of references
+ * fit the stack.
+ */
 export class Nesting {
   #depth = 0;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +17,8 @@ export class Nesting {
     }
     this.#depth++;
     work();
-    if (this.#depth === 1) for (let next = this.#waiting.pop(); next; next = this.#waiting.pop()) next();
+    if (this.#depth === 1)
+      for (let next = this.#waiting.pop(); next; next = this.#waiting.pop()) next();
     this.#depth--;
   }
 }

@@ -15,8 +15,9 @@ export function isNumber(text: string): boolean {
 }
 
 /**
- * Integers outside the safe range are bigints, so each integer has one form; `1.0` is the integer 1. Returns
- * `undefined` if a float would overflow (`1e999`) or lose a fraction (`9007199254740993.5`).
+ * Integers outside the safe range are bigints, so each integer has one form; `1.0` is the integer
+ * 1. Returns `undefined` if a float would overflow (`1e999`) or lose a fraction
+ * (`9007199254740993.5`).
  */
 export function exact(text: string): number | bigint | undefined {
   const value = Number(text);
@@ -47,17 +48,22 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
   let end = all.length;
   while (start < end && all.charCodeAt(start) === 48) start++;
   while (end > start && all.charCodeAt(end - 1) === 48) end--;
-  return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
+  return {
+    sign,
+    digits: all.slice(start, end),
+    exponent: Number(power) - fraction.length + all.length - end,
+  };
 }
 
 /**
- * In decimal digits: 0.07 is a multiple of 0.01. The cost is bounded: 10^n is divisible by a step of d digits if 10^4d
- * is, for every n above 4d.
+ * In decimal digits: 0.07 is a multiple of 0.01. The cost is bounded: 10^n is divisible by a step
+ * of d digits if 10^4d is, for every n above 4d.
  */
 export function multipleOf(step: number | bigint): (value: number | bigint) => boolean {
   if (typeof step === 'bigint' || Number.isInteger(step)) {
     const divisor = BigInt(step);
-    return (value) => (typeof value === 'bigint' ? value % divisor === 0n : value % Number(step) === 0);
+    return (value) =>
+      typeof value === 'bigint' ? value % divisor === 0n : value % Number(step) === 0;
   }
   const { digits, exponent } = decimal(String(step));
   const places = -exponent;
@@ -78,7 +84,10 @@ export function multipleOf(step: number | bigint): (value: number | bigint) => b
 
 /** OpenAPI 3.0.3, data types. A float or double must only be finite in its width. */
 export const RANGES: Readonly<
-  Record<string, { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }>
+  Record<
+    string,
+    { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }
+  >
 > = {
   int32: { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 },
   int64: { integer: true, least: -(2n ** 63n), most: 2n ** 63n - 1n },

@@ -16,13 +16,19 @@ const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trac
 /** Fields of a path item whose mistakes concern one operation. The last two are never served. */
 export const METHODS: ReadonlySet<unknown> = new Set([...NAMES, 'query', 'additionalOperations']);
 
-/** GET and DELETE are not among them: OpenAPI 3.0.3 ignores their `requestBody`, but some services read it. */
+/**
+ * GET and DELETE are not among them: OpenAPI 3.0.3 ignores their `requestBody`, but some services
+ * read it.
+ */
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
 /** In lower case. */
 export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
-export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'responseSteps' | 'ready'>;
+export type Description = Omit<
+  Operation,
+  keyof RequestChecks | 'checkResponse' | 'responseSteps' | 'ready'
+>;
 
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
 
@@ -50,7 +56,8 @@ export class Operations {
     return [...this.#drafts.values()].map(({ operation, node }) => {
       const { successor } = operation;
       const other = successor === null ? null : this.#drafts.get(successor);
-      if (other === undefined) findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
+      if (other === undefined)
+        findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
       const path = other ? prefix + other.operation.path : null;
       return [{ ...operation, replyHeaders: replyHeaders(operation, path) }, node] as const;
     });
@@ -64,7 +71,10 @@ export class Operations {
     noteIgnored(findings, node);
     const extensions = readExtensions(node, findings, uncheckedBodyIn(schemas.document.reading));
     requestChecks(schemas, { path, method, uncheckedBody: extensions.uncheckedBody });
-    if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
+    if (
+      extensions.maxBodyBytes !== null &&
+      (node.requestBody === undefined || WITHOUT_BODY.has(method))
+    ) {
       findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
     }
     responseCheck(schemas, { path, method });
@@ -73,7 +83,9 @@ export class Operations {
       method: method.toUpperCase(),
       path,
       summary: typeof node.summary === 'string' ? node.summary : '',
-      tags: Object.freeze(Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : []),
+      tags: Object.freeze(
+        Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : [],
+      ),
       deprecated: node.deprecated === true,
       ...extensions,
       exempt: null,
@@ -89,7 +101,11 @@ export class Operations {
     let id = `${method} ${path}`;
     if (other) {
       const { method, path } = other.operation;
-      findings.problem(node, 'operationId', `${operationId} is the operationId of ${method} ${path} too`);
+      findings.problem(
+        node,
+        'operationId',
+        `${operationId} is the operationId of ${method} ${path} too`,
+      );
     } else findings.note(node, null, `the operation has no operationId: it is called ${id}`);
     // Another operation may have this id on purpose.
     while (this.#drafts.has(id)) id += "'";
@@ -103,7 +119,8 @@ const IGNORED = {
 } as const;
 
 function noteIgnored(findings: Findings, node: Json): void {
-  for (const [key, message] of Object.entries(IGNORED)) if (node[key] !== undefined) findings.note(node, key, message);
+  for (const [key, message] of Object.entries(IGNORED))
+    if (node[key] !== undefined) findings.note(node, key, message);
 }
 
 type Place = Pick<Description, 'path' | 'method'>;
@@ -118,27 +135,44 @@ export function requestChecks(
   const names = namesIn(path);
   const parameters = readParameters(schemas, item, node, names);
   return {
-    checkParameters: createParameterCheck(parameters, names, document.reading.unknownQuery ?? 'refuse'),
+    checkParameters: createParameterCheck(
+      parameters,
+      names,
+      document.reading.unknownQuery ?? 'refuse',
+    ),
     body: readBody(schemas, method.toLowerCase(), node, uncheckedBody),
   };
 }
 
-export function* prepareRequestChecks(document: Document, { path, method }: Place): Generator<void, void, void> {
+export function* prepareRequestChecks(
+  document: Document,
+  { path, method }: Place,
+): Generator<void, void, void> {
   const { content } = document.object(operationAt(document, path, method).node.requestBody) ?? {};
-  if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, document);
+  if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase()))
+    yield* prepareContent(content, document);
 }
 
 /** The document must have the operation. */
 export const responseCheck = (schemas: Schemas, { path, method }: Place): CheckResponse =>
   createResponseCheck(operationAt(schemas.document, path, method).node, schemas);
 
-function operationAt(document: Document, path: string, method: string): { readonly item: Json; readonly node: Json } {
+function operationAt(
+  document: Document,
+  path: string,
+  method: string,
+): { readonly item: Json; readonly node: Json } {
   const item = document.object((document.root.paths as Json)[path])!;
   return { item, node: item[method.toLowerCase()] as Json };
 }
 
 /** Those of the operation override those of the path item. */
-function readParameters(schemas: Schemas, item: Json, operation: Json, names: readonly string[]): Parameter[] {
+function readParameters(
+  schemas: Schemas,
+  item: Json,
+  operation: Json,
+  names: readonly string[],
+): Parameter[] {
   const { document } = schemas;
   const { findings } = document;
   const own = objectsIn(operation.parameters);
@@ -164,12 +198,18 @@ function readParameters(schemas: Schemas, item: Json, operation: Json, names: re
   }
   if (isReference(operation)) return parameters;
   for (const name of names) {
-    if (!inPath.has(name)) findings.problem(operation, null, `the path parameter {${name}} is not described`);
+    if (!inPath.has(name))
+      findings.problem(operation, null, `the path parameter {${name}} is not described`);
   }
   return parameters;
 }
 
-function readBody(schemas: Schemas, method: string, operation: Json, uncheckedBody: boolean): BodyRule | null {
+function readBody(
+  schemas: Schemas,
+  method: string,
+  operation: Json,
+  uncheckedBody: boolean,
+): BodyRule | null {
   const { document } = schemas;
   const { dialect, findings } = document;
   if (operation.requestBody === undefined) return null;
@@ -190,7 +230,12 @@ function readBody(schemas: Schemas, method: string, operation: Json, uncheckedBo
     node === operation.requestBody
       ? findings.problem(content, type, message)
       : findings.problem(operation, 'requestBody', message);
-  const { accepted, unchecked, media } = createContent(content, 'request', schemas, uncheckedBody ? 'pass' : refuse);
+  const { accepted, unchecked, media } = createContent(
+    content,
+    'request',
+    schemas,
+    uncheckedBody ? 'pass' : refuse,
+  );
   if (uncheckedBody && !unchecked) {
     const message = 'has no effect: every body of this operation is checked';
     findings.note(operation, uncheckedBodyIn(document.reading), message);

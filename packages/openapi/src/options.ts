@@ -7,7 +7,10 @@ export interface ReadingOptions {
   /** `off`: mistakes in responses and in unused parts are notes. */
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
   readonly onUnsupported?: 'refuse' | Treatment | undefined;
-  /** Whether request paths begin with the path of a server of the document; `auto`: if all servers have the same. */
+  /**
+   * Whether request paths begin with the path of a server of the document; `auto`: if all servers
+   * have the same.
+   */
   readonly serverPath?: 'auto' | 'ignore' | 'prefix' | undefined;
   /** The meaning of `%2C` in a comma-separated list: a part of an entry, or a comma. */
   readonly encodedCommas?: 'data' | 'separators' | undefined;
@@ -16,12 +19,16 @@ export interface ReadingOptions {
   /** For valid `readOnly` members of requests, which are never required. */
   readonly readOnly?: 'pass' | 'refuse' | undefined;
   readonly maxDepth?: number | undefined;
-  /** The name of the field of an operation that lets bodies pass that cannot be checked; `x-unchecked-body`. */
+  /**
+   * The name of the field of an operation that lets bodies pass that cannot be checked;
+   * `x-unchecked-body`.
+   */
   readonly uncheckedBodyField?: string | undefined;
 }
 
 /**
- * `omit`: the operation does not exist. `report`: faults are only reported. `pass`: requests are not checked.
+ * `omit`: the operation does not exist. `report`: faults are only reported. `pass`: requests are
+ * not checked.
  */
 export type Treatment = 'omit' | 'report' | 'pass';
 
@@ -47,13 +54,19 @@ const READING: Readonly<Record<keyof ReadingOptions, Rule>> = {
     must: 'must be an integer of 1 or more',
     isValid: (value) => Number.isInteger(value) && Number(value) > 0,
   },
-  uncheckedBodyField: { must: 'must be a name that begins with x-', isValid: (value) => /^x-./.test(String(value)) },
+  uncheckedBodyField: {
+    must: 'must be a name that begins with x-',
+    isValid: (value) => /^x-./.test(String(value)),
+  },
 };
 
 const OPTIONS: Readonly<Record<string, Rule>> = {
   ...READING,
   text: { must: 'must be a string', isValid: (value) => typeof value === 'string' },
-  extensions: { must: 'must be an ExtensionReader, with the functions judgeField and read', isValid: isReader },
+  extensions: {
+    must: 'must be an ExtensionReader, with the functions judgeField and read',
+    isValid: isReader,
+  },
 };
 
 function isReader(value: unknown): boolean {
@@ -63,7 +76,10 @@ function isReader(value: unknown): boolean {
 
 /** @throws TypeError */
 export function checkOptions(options: unknown): void {
-  demand(typeof options === 'object' && options !== null && !Array.isArray(options), 'options must be an object');
+  demand(
+    typeof options === 'object' && options !== null && !Array.isArray(options),
+    'options must be an object',
+  );
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     if (rule === undefined) throw new TypeError(unknownOption(name));

@@ -38,15 +38,24 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
     for (const [status, response] of Object.entries(described)) {
       if (status.startsWith('x-')) continue;
       if (!STATUS.test(status))
-        findings.problem(described, status, 'must be a status such as 200, a range such as 2XX, or default');
+        findings.problem(
+          described,
+          status,
+          'must be a status such as 200, a range such as 2XX, or default',
+        );
       const node = document.object(response);
-      const areChecked = document.reading.responses === 'enforce' || document.reading.responses === 'report';
+      const areChecked =
+        document.reading.responses === 'enforce' || document.reading.responses === 'report';
       if (areChecked && node?.headers !== undefined)
         findings.note(node, 'headers', 'headers of responses are not checked');
-      const content = node && isObject(node.content) ? createContent(node.content, 'response', schemas, 'pass') : null;
+      const content =
+        node && isObject(node.content)
+          ? createContent(node.content, 'response', schemas, 'pass')
+          : null;
       responses.set(status, content);
     }
-    if (responses.size === 0) findings.problem(operation, 'responses', 'must have at least one response');
+    if (responses.size === 0)
+      findings.problem(operation, 'responses', 'must have at least one response');
   }
 
   return function* checkResponse(status, contentType, body, keep) {
@@ -56,13 +65,22 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
     if (key === undefined) return [fault(`status ${status} is not described`, 'status')];
     const content = responses.get(key)!;
     if (bodiless(status))
-      return body.length === 0 ? NONE : [fault(`an answer of status ${status} has no body`, 'unexpected')];
+      return body.length === 0
+        ? NONE
+        : [fault(`an answer of status ${status} has no body`, 'unexpected')];
     if (content === null || content.accepted.length === 0) {
-      return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`, 'unexpected')];
+      return body.length === 0
+        ? NONE
+        : [fault(`no body is described for status ${status}`, 'unexpected')];
     }
     const rule = content.media(contentType);
     if (rule) return yield* rule.steps(body, keep);
-    return [{ ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'), limit: content.accepted }];
+    return [
+      {
+        ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'),
+        limit: content.accepted,
+      },
+    ];
   };
 }
 

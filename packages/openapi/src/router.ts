@@ -21,7 +21,11 @@ interface Search<T> {
 interface Branch<T> {
   readonly literal: Map<string, Branch<T>>;
   /** For example `{a}.json`; segments with more literal text come first. */
-  readonly mixed: { readonly segment: Segment; readonly weight: number; readonly branch: Branch<T> }[];
+  readonly mixed: {
+    readonly segment: Segment;
+    readonly weight: number;
+    readonly branch: Branch<T>;
+  }[];
   any: Branch<T> | null;
   item: Item<T> | null;
 }
@@ -32,16 +36,26 @@ const NONE: ReadonlySet<string> = new Set();
 const HEAD = new Set(['HEAD']);
 
 /**
- * Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). A template that also
- * fits the path has the methods that the path with more literal text lacks.
+ * Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). A
+ * template that also fits the path has the methods that the path with more literal text lacks.
  */
 export class Router<T> {
-  readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
+  readonly #concrete = new Map<
+    string,
+    { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }
+  >();
   readonly #root: Branch<T> = branch();
 
   /** Two paths must not have the same outline. No template takes over an omitted method. */
-  add(segments: readonly Segment[], operations: ReadonlyMap<string, T>, omitted: ReadonlySet<string> = NONE): void {
-    const item = { methods: withHead(operations), omitted: omitted.has('GET') ? omitted.union(HEAD) : omitted };
+  add(
+    segments: readonly Segment[],
+    operations: ReadonlyMap<string, T>,
+    omitted: ReadonlySet<string> = NONE,
+  ): void {
+    const item = {
+      methods: withHead(operations),
+      omitted: omitted.has('GET') ? omitted.union(HEAD) : omitted,
+    };
     if (segments.some(({ names }) => names.length > 0)) {
       this.#place(segments).item = item;
       return;
@@ -53,17 +67,28 @@ export class Router<T> {
     this.#concrete.set(path, { item, found: new Map(found) });
   }
 
-  /** `path` is canonical, percent-encoded, without a query. Parameters are raw, in the order of the template. */
+  /**
+   * `path` is canonical, percent-encoded, without a query. Parameters are raw, in the order of the
+   * template.
+   */
   match(method: string, path: string): Routed<T> {
     const concrete = this.#concrete.get(path);
     const found = concrete?.found.get(method);
     if (found) return found;
-    const search: Search<T> = { path, method, parameters: [], others: concrete ? [concrete.item] : [] };
+    const search: Search<T> = {
+      path,
+      method,
+      parameters: [],
+      others: concrete ? [concrete.item] : [],
+    };
     const item = concrete?.item.omitted.has(method) ? null : find(this.#root, 1, search);
     const operation = item?.methods.get(method);
     if (operation !== undefined) return { operation, parameters: search.parameters };
     if (search.others.length === 0) return NOT_FOUND;
-    return { operation: null, allow: [...new Set(search.others.flatMap(({ methods }) => [...methods.keys()]))] };
+    return {
+      operation: null,
+      allow: [...new Set(search.others.flatMap(({ methods }) => [...methods.keys()]))],
+    };
   }
 
   #place(segments: readonly Segment[]): Branch<T> {
@@ -121,7 +146,12 @@ function find<T>(at: Branch<T>, start: number, search: Search<T>): Item<T> | nul
   return found ?? findTemplate(at, segment, end + 1, search);
 }
 
-function findTemplate<T>(at: Branch<T>, segment: string, next: number, search: Search<T>): Item<T> | null {
+function findTemplate<T>(
+  at: Branch<T>,
+  segment: string,
+  next: number,
+  search: Search<T>,
+): Item<T> | null {
   const { parameters } = search;
   const before = parameters.length;
   for (const mixed of at.mixed) {

@@ -26,7 +26,10 @@ export const RULES = {
   additionalProperties: { title: 'Member is not defined in the contract.' },
   unevaluatedProperties: { title: 'Member is not defined in any schema that the value matches.' },
   propertyNames: { title: 'Name of a member is not allowed.' },
-  dependentRequired: { title: 'Member is required because of another member.', limit: 'the other member' },
+  dependentRequired: {
+    title: 'Member is required because of another member.',
+    limit: 'the other member',
+  },
   readOnly: { title: 'Member is allowed in responses only.' },
   writeOnly: { title: 'Member is allowed in requests only.' },
   oneOf: { title: 'Value must match exactly one schema.' },

@@ -23,7 +23,10 @@ import { createValidators } from './validators.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
-/** In steps, because a large document has thousands of operations. Their checks are created on first use. */
+/**
+ * In steps, because a large document has thousands of operations. Their checks are created on first
+ * use.
+ */
 export function* createContract<Fields, Shared>(
   compiled: Compiled<Fields, Shared>,
 ): Generator<void, Contract<Fields, Shared>> {
@@ -33,7 +36,10 @@ export function* createContract<Fields, Shared>(
   const slices = new Slices();
   const operations: (CheckedOperation & Fields & Description)[] = [];
   for (const description of described) {
-    const operation = Object.assign(new CheckedOperation(description, schemas, slices), description);
+    const operation = Object.assign(
+      new CheckedOperation(description, schemas, slices),
+      description,
+    );
     Object.freeze(operation);
     operations.push(operation);
     yield;

@@ -16,12 +16,15 @@ interface Parts {
 /** Operations that are read in one step. */
 const BATCH = 50;
 
-/** By name. A document itself has no map, so a map stands for an object whose members are read on demand. */
+/**
+ * By name. A document itself has no map, so a map stands for an object whose members are read on
+ * demand.
+ */
 type Members = ReadonlyMap<string, number>;
 
 /**
- * For transfer to another process, which reads operations in steps and the other parts on demand: reading all of a
- * large document at once blocks it for long.
+ * For transfer to another process, which reads operations in steps and the other parts on demand:
+ * reading all of a large document at once blocks it for long.
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions' | 'operations'> {
@@ -53,8 +56,13 @@ export function serialize<Fields, Shared>({
     operations: batches,
     reading,
     dynamics,
-    frame: mapSections(root, (section) => (isObject(section) ? pack(Object.entries(section)) : section)),
-    definitions: { names, parts: pack([...names.values()].map((name) => [name, definitions.definition(name)])) },
+    frame: mapSections(root, (section) =>
+      isObject(section) ? pack(Object.entries(section)) : section,
+    ),
+    definitions: {
+      names,
+      parts: pack([...names.values()].map((name) => [name, definitions.definition(name)])),
+    },
     parts: partsOf(chunks),
   };
 }
@@ -98,7 +106,9 @@ export function* deserialize<Fields, Shared>({
 /** Of `paths` and of each section of `components`. */
 function mapSections(root: Json, change: (section: unknown) => unknown): Json {
   const { paths, components } = root;
-  const sections = isObject(components) && Object.entries(components).map(([name, section]) => [name, change(section)]);
+  const sections =
+    isObject(components) &&
+    Object.entries(components).map(([name, section]) => [name, change(section)]);
   return {
     ...root,
     ...(paths !== undefined && { paths: change(paths) }),

@@ -6,18 +6,25 @@ const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
 
 /**
- * Without a trailing slash, longest first. Variables have their defaults. Servers of single paths and operations are
- * ignored. `auto`: only a plain path that all servers share.
+ * Without a trailing slash, longest first. Variables have their defaults. Servers of single paths
+ * and operations are ignored. `auto`: only a plain path that all servers share.
  */
 export function serverPaths({ root, reading, findings }: Document): string[] {
   const { serverPath = 'auto' } = reading;
   const servers = objectsIn(root.servers);
-  const paths = servers.map((server) => rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')));
+  const paths = servers.map((server) =>
+    rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')),
+  );
   const all = [...new Set(paths)].sort((a, b) => b.length - a.length);
   if (serverPath === 'prefix' && all.length > 0) return all;
   if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!)) return all;
   for (const [i, path] of paths.entries()) {
-    if (path !== '') findings.note(servers[i]!, 'url', `the path ${path} of a server is not a part of the paths here`);
+    if (path !== '')
+      findings.note(
+        servers[i]!,
+        'url',
+        `the path ${path} of a server is not a part of the paths here`,
+      );
   }
   return [''];
 }

@@ -12,8 +12,8 @@ interface Candidate {
 }
 
 /**
- * Similar paths have the same number of segments, at most one of them different, in at most two characters; letter
- * case, a trailing slash and a missing server prefix are ignored.
+ * Similar paths have the same number of segments, at most one of them different, in at most two
+ * characters; letter case, a trailing slash and a missing server prefix are ignored.
  */
 export function similarPathsOf(templates: readonly string[], prefixes: readonly string[]) {
   let candidates: readonly Candidate[] | null = null;

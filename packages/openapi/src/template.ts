@@ -7,11 +7,12 @@ export interface Segment {
 const EXPRESSION = /\{([^{}/]*)\}/;
 
 /** Of an invalid template, those that can be found. */
-export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
+export const namesIn = (path: string): string[] =>
+  path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Literals become canonical (RFC 3986 section 6.2.2). Returns the end of the sentence "the path …" if the template is
- * not valid, or does not determine where one value ends and the next begins.
+ * Literals become canonical (RFC 3986 section 6.2.2). Returns the end of the sentence "the path …"
+ * if the template is not valid, or does not determine where one value ends and the next begins.
  */
 export function parseTemplate(path: string): readonly Segment[] | string {
   if (!path.startsWith('/')) return 'must begin with /';
@@ -39,7 +40,8 @@ function parseSegment(text: string): Segment | string {
   if (names.includes('')) return 'has {} without a name';
   if (literals.slice(1, -1).includes('')) return 'has two templates with nothing between them';
   if (text === '.' || text === '..') return `has a segment ${text}, which no canonical path has`;
-  if (/;|%3b/i.test(literals.join())) return 'has a semicolon, which servers read in different ways';
+  if (/;|%3b/i.test(literals.join()))
+    return 'has a semicolon, which servers read in different ways';
   return { literals: literals.map(canonicalLiteral), names };
 }
 

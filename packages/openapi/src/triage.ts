@@ -17,8 +17,8 @@ interface Triage<Described> {
 const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
 
 /**
- * Unreadable files and mistakes in authentication are never tolerated. Mistakes that only affect responses are, unless
- * responses are checked. An operation that requests cannot match is omitted.
+ * Unreadable files and mistakes in authentication are never tolerated. Mistakes that only affect
+ * responses are, unless responses are checked. An operation that requests cannot match is omitted.
  */
 export function triage<Described extends Description>(
   document: Document,
@@ -31,7 +31,8 @@ export function triage<Described extends Description>(
   const owned = new Set([...own.values()].flatMap((one) => [...one]));
   const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
   if (onUnsupported === 'refuse') {
-    const tolerated = responses === 'off' ? others.filter(createTolerance(document, described)) : [];
+    const tolerated =
+      responses === 'off' ? others.filter(createTolerance(document, described)) : [];
     const refused = [...new Set(mistakes).difference(new Set(tolerated))];
     return {
       refused: problemsOf(refused),
@@ -46,15 +47,20 @@ export function triage<Described extends Description>(
     if (problems === undefined) return [operation];
     const treatment = canMatch(operation) ? onUnsupported : 'omit';
     const { id, method, path } = operation;
-    exempted.push(Object.freeze({ id, method, path, treatment, problems: problemsOf([...problems]) }));
+    exempted.push(
+      Object.freeze({ id, method, path, treatment, problems: problemsOf([...problems]) }),
+    );
     if (treatment === 'omit') return [];
-    return [{ ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) }];
+    return [
+      { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) },
+    ];
   });
   const fatal = mistakes.filter(({ node }) => node === null);
   return { refused: problemsOf(fatal), tolerated: problemsOf(others), exempted, operations };
 }
 
-const problemsOf = (mistakes: readonly Mistake[]): Problem[] => mistakes.map(({ problem }) => problem).sort(byPlace);
+const problemsOf = (mistakes: readonly Mistake[]): Problem[] =>
+  mistakes.map(({ problem }) => problem).sort(byPlace);
 
 /** By node, which several paths may share. */
 function mistakesByOperation(
@@ -69,7 +75,12 @@ function mistakesByOperation(
   const { paths } = document.root;
   for (const [{ path }, node] of described) {
     const item = document.object((paths as Json)[path])!;
-    const reached = reachedFrom([node.parameters, node.requestBody, item.parameters, answers && node.responses]);
+    const reached = reachedFrom([
+      node.parameters,
+      node.requestBody,
+      item.parameters,
+      answers && node.responses,
+    ]);
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
       if (at === node) return answers || !OF_ANSWERS.has(key);
@@ -82,8 +93,8 @@ function mistakesByOperation(
 }
 
 /**
- * What no request reaches is tolerated, except references of responses to missing files and to nothing: a deployment
- * may be incomplete.
+ * What no request reaches is tolerated, except references of responses to missing files and to
+ * nothing: a deployment may be incomplete.
  */
 function createTolerance(document: Document, described: readonly (readonly [Description, Json])[]) {
   const { root, findings } = document;
@@ -91,9 +102,19 @@ function createTolerance(document: Document, described: readonly (readonly [Desc
     if (key !== '$ref' || !isObject(node)) return [];
     return isOnNetwork(node.$ref) ? [] : [node];
   });
-  const reached = createReach(document, new Set(broken))(described.map(([, { responses }]) => responses));
+  const reached = createReach(
+    document,
+    new Set(broken),
+  )(described.map(([, { responses }]) => responses));
   const items = document.members(root.paths).map(([, item]) => document.object(item));
-  const own = new Set<unknown>([root, root.info, root.paths, root.components, ...items, ...reached]);
+  const own = new Set<unknown>([
+    root,
+    root.info,
+    root.paths,
+    root.components,
+    ...items,
+    ...reached,
+  ]);
   return ({ node }: Mistake): boolean => !own.has(node);
 }
 

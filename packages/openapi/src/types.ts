@@ -42,13 +42,16 @@ interface ContractOf<Operation> extends ContractFacts, Validators<Operation> {
   /** With all digits; created on every access. */
   readonly json: string;
   /**
-   * `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded, begins with `/` and has
-   * no query. GET also serves HEAD. The parameters are raw, in order.
+   * `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
+   * begins with `/` and has no query. GET also serves HEAD. The parameters are raw, in order.
    */
   match(method: string, path: string): Routed<Operation>;
   /** The most similar path template, after its server prefix. */
   similar(path: string): string | null;
-  /** Compiles all request checks in the pauses of the event loop. Resolves when all are compiled or `signal` aborts. */
+  /**
+   * Compiles all request checks in the pauses of the event loop. Resolves when all are compiled or
+   * `signal` aborts.
+   */
   prepare(signal: AbortSignal): Promise<void>;
 }
 
@@ -66,8 +69,8 @@ export interface Operation extends Extensions {
   readonly tags: readonly string[];
   readonly deprecated: boolean;
   /**
-   * Name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to the successor (RFC 5829; `Link-Template`,
-   * RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
+   * Name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to the successor (RFC
+   * 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
    */
   readonly replyHeaders: readonly string[];
   /** For tolerated mistakes in the document: no request is refused. */
@@ -75,8 +78,8 @@ export interface Operation extends Extensions {
   /** `null` if the operation takes no body. */
   readonly body: BodyRule | null;
   /**
-   * `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw: name, value, … as Node has them.
-   * The read values are added to `values`.
+   * `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw: name, value,
+   * … as Node has them. The read values are added to `values`.
    */
   checkParameters(
     parameters: readonly string[],

@@ -7,7 +7,8 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 }
 
 /** @throws Unreadable */
-export const textOf = (bytes: Uint8Array): string => decodeUtf8(bytes) ?? refuse('is not UTF-8', 'encoding');
+export const textOf = (bytes: Uint8Array): string =>
+  decodeUtf8(bytes) ?? refuse('is not UTF-8', 'encoding');
 
 /** Where a lenient decoder inserts U+FFFD that the bytes do not encode. */
 export function firstBadByte(bytes: Uint8Array): number {
@@ -38,4 +39,5 @@ function wellFormed(bytes: Uint8Array): number {
   return low;
 }
 
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+const view = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -17,7 +17,8 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
       const found = match(method, target.path);
       if (!('parameters' in found)) return unrouted(found.allow);
       const { operation, parameters } = found;
-      if (operation.exempt === 'pass') return { status: 200, faults: NONE, operation, allow: NONE, values: null };
+      if (operation.exempt === 'pass')
+        return { status: 200, faults: NONE, operation, allow: NONE, values: null };
       const values = { path: new Bag(), query: new Bag(), header: new Bag(), cookie: new Bag() };
       const faults = operation.checkParameters(parameters, target.query, headers.list, values);
       const checked = checkBody(operation, method, headers, body);
@@ -36,13 +37,23 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
       const target = targetOf(url);
       const { operation } = 'message' in target ? UNKNOWN : match(method, target.path);
       if (operation === null)
-        return { faults: [fault('path', 'has no operation for the request', 'unknown')], operation, body: undefined };
-      if (method === 'HEAD' || operation.exempt === 'pass') return { faults: NONE, operation, body: undefined };
+        return {
+          faults: [fault('path', 'has no operation for the request', 'unknown')],
+          operation,
+          body: undefined,
+        };
+      if (method === 'HEAD' || operation.exempt === 'pass')
+        return { faults: NONE, operation, body: undefined };
       if (isEncoded(headers)) return { faults: [ENCODED], operation, body: undefined };
       let value: unknown;
-      const faults = operation.checkResponse(response.status, headers.get('content-type'), body ?? EMPTY, (kept) => {
-        value = kept;
-      });
+      const faults = operation.checkResponse(
+        response.status,
+        headers.get('content-type'),
+        body ?? EMPTY,
+        (kept) => {
+          value = kept;
+        },
+      );
       return { faults, operation, body: faults.length === 0 ? value : undefined };
     },
   };
@@ -58,12 +69,24 @@ interface Checked {
 }
 
 /** GET also serves HEAD, but a described body is for GET alone. */
-function checkBody(operation: Operation, method: string, headers: HeaderList, body: Uint8Array | null): Checked {
+function checkBody(
+  operation: Operation,
+  method: string,
+  headers: HeaderList,
+  body: Uint8Array | null,
+): Checked {
   const rule = method === 'HEAD' ? null : operation.body;
-  const isAnnounced = headers.get('transfer-encoding') !== undefined || Number(headers.get('content-length') ?? 0) > 0;
-  demand(!rule || body !== null || !isAnnounced, 'the request has a body by its headers, but body is missing');
+  const isAnnounced =
+    headers.get('transfer-encoding') !== undefined ||
+    Number(headers.get('content-length') ?? 0) > 0;
+  demand(
+    !rule || body !== null || !isAnnounced,
+    'the request has a body by its headers, but body is missing',
+  );
   if (body === null || body.length === 0)
-    return rule?.required ? bad(400, 'request body is required', 'required') : { status: 400, faults: NONE };
+    return rule?.required
+      ? bad(400, 'request body is required', 'required')
+      : { status: 400, faults: NONE };
   if (!rule) return bad(400, 'request body is not allowed', 'unexpected');
   if (isEncoded(headers)) return { status: 415, faults: [ENCODED] };
   const media = rule.media(headers.get('content-type'));
@@ -82,7 +105,12 @@ function checkBody(operation: Operation, method: string, headers: HeaderList, bo
   return { status: 400, faults, value };
 }
 
-const fault = (place: Fault['in'], message: string, rule: Rule): Fault => ({ in: place, pointer: '', message, rule });
+const fault = (place: Fault['in'], message: string, rule: Rule): Fault => ({
+  in: place,
+  pointer: '',
+  message,
+  rule,
+});
 
 function bad(status: 400 | 413, message: string, rule: Rule, limit?: number): Checked {
   const found = fault('body', message, rule);
@@ -113,7 +141,9 @@ class HeaderList {
 
   /** In lower case. Several values become one, which no type and no encoding matches. */
   get(name: string): string | undefined {
-    const values = this.list.filter((_, i) => i % 2 === 1 && this.list[i - 1]!.toLowerCase() === name);
+    const values = this.list.filter(
+      (_, i) => i % 2 === 1 && this.list[i - 1]!.toLowerCase() === name,
+    );
     return values.length === 0 ? undefined : values.join(', ');
   }
 }

@@ -42,20 +42,30 @@ describe('while answers are not checked', () => {
       Between: { allOf: [ref('Wrong')] },
       Wrong: wrong('minLength'),
     };
-    const paths = { '/': { post: { operationId: 'a', responses: answer(ref('Wrong')), ...operation } } };
+    const paths = {
+      '/': { post: { operationId: 'a', responses: answer(ref('Wrong')), ...operation } },
+    };
     expect(problemsOf(() => load(paths, { schemas: all }, off))).toEqual([
       expect.stringMatching(/Wrong\/minLength: must be a whole number/),
     ]);
   });
 
   test.each<[string, object]>([
-    ['the mapping of a discriminator', { discriminator: { propertyName: 'kind', mapping: { wrong: 'Wrong' } } }],
+    [
+      'the mapping of a discriminator',
+      { discriminator: { propertyName: 'kind', mapping: { wrong: 'Wrong' } } },
+    ],
     ['an heir', { discriminator: { propertyName: 'kind' } }],
-  ])('a mistake in a schema that only %s has is a note, because no request is held against it', (_what, schema) => {
-    const schemas = { Parent: schema, Wrong: { ...wrong('minLength'), allOf: [ref('Parent')] } };
-    const paths = { '/': { post: { operationId: 'a', requestBody: json(ref('Parent')), responses: done } } };
-    expect(notesOf(load(paths, { schemas }, off))).toContain('must be a whole number, 0 or more');
-  });
+  ])(
+    'a mistake in a schema that only %s has is a note, because no request is held against it',
+    (_what, schema) => {
+      const schemas = { Parent: schema, Wrong: { ...wrong('minLength'), allOf: [ref('Parent')] } };
+      const paths = {
+        '/': { post: { operationId: 'a', requestBody: json(ref('Parent')), responses: done } },
+      };
+      expect(notesOf(load(paths, { schemas }, off))).toContain('must be a whole number, 0 or more');
+    },
+  );
 
   test('a mistake of the operation or the document itself is one', () => {
     const parameters = [{ name: 'q', in: 'nowhere', schema: {} }];
@@ -65,7 +75,11 @@ describe('while answers are not checked', () => {
       c: { get: { operationId: 'c', responses: done } },
       '/d': { get: [] },
     };
-    expect(problemsOf(() => load(paths, { schemas: 1 }, off)).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
+    expect(
+      problemsOf(() => load(paths, { schemas: 1 }, off)).map((problem) =>
+        problem.replace(/^\S+ /, ''),
+      ),
+    ).toEqual([
       '/paths/~1a/parameters/0/in: must be path, query, header or cookie',
       '/paths/~1a/get/x-try-it: must be true or false',
       '/paths/~1b/get/operationId: a is the operationId of GET /a too',
@@ -78,7 +92,10 @@ describe('while answers are not checked', () => {
 });
 
 test('an operation that refers to a missing file is one mistake', () => {
-  const operations = Array.from({ length: 12 }, (_, i) => [`/a/{x}/${i}`, { get: { $ref: './get.yaml' } }]);
+  const operations = Array.from({ length: 12 }, (_, i) => [
+    `/a/{x}/${i}`,
+    { get: { $ref: './get.yaml' } },
+  ]);
   const problems = problemsOf(() => load(Object.fromEntries(operations)));
   expect(problems).toHaveLength(12);
   try {
@@ -101,21 +118,30 @@ test('a mistake reports the notes as well', () => {
       'must have at least one response',
       'the path b must begin with /',
     ]);
-    expect(notes.map(({ message }) => message)).toEqual(['format odd is not known: it is not enforced']);
+    expect(notes.map(({ message }) => message)).toEqual([
+      'format odd is not known: it is not enforced',
+    ]);
   }
   expect.assertions(2);
 });
 
 test('a reference that cannot be decoded leads nowhere', () => {
   const requestBody = json({ $ref: '#/components/%zz' });
-  expect(problemsOf(() => load({ '/': { post: { operationId: 'a', requestBody, responses: done } } }))).toEqual([
-    expect.stringContaining('#/components/%zz is not a valid reference'),
-  ]);
+  expect(
+    problemsOf(() => load({ '/': { post: { operationId: 'a', requestBody, responses: done } } })),
+  ).toEqual([expect.stringContaining('#/components/%zz is not a valid reference')]);
 });
 
 test('equal messages beyond a number are one line', () => {
-  const problem = (line: number, message: string) => ({ file: 'a.yaml', place: `${line}:1`, message });
+  const problem = (line: number, message: string) => ({
+    file: 'a.yaml',
+    place: `${line}:1`,
+    message,
+  });
   const problems = [problem(1, 'x'), problem(2, 'y'), problem(3, 'x'), problem(4, 'x')];
-  expect(formatProblems(problems, 2)).toEqual(['a.yaml:1:1: x (3 times; this is the first)', 'a.yaml:2:1: y']);
+  expect(formatProblems(problems, 2)).toEqual([
+    'a.yaml:1:1: x (3 times; this is the first)',
+    'a.yaml:2:1: y',
+  ]);
   expect(formatProblems(problems)).toHaveLength(4);
 });

@@ -3,7 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadContract, type Operation } from '../src/index.ts';
-import { checker, done, head, load, loadText, notesOf, only, problemsOf, short } from './documents.ts';
+import {
+  checker,
+  done,
+  head,
+  load,
+  loadText,
+  notesOf,
+  only,
+  problemsOf,
+  short,
+} from './documents.ts';
 import { BOUNDARY, body, field, file, formChecker, part } from './forms.ts';
 
 type Json = Record<string, unknown>;
@@ -21,8 +31,12 @@ describe('the versions differ in', () => {
   test('exclusive limits', () => {
     expect(in30({ minimum: 1, exclusiveMinimum: true })('1')).toEqual(['must be more than 1']);
     expect(in31({ exclusiveMinimum: 1 })('1')).toEqual(['must be more than 1']);
-    expect(problemsOf(() => void in30({ exclusiveMinimum: 1 }) as never)[0]).toContain('must be true or false');
-    expect(problemsOf(() => void in31({ exclusiveMinimum: true }) as never)[0]).toContain('must be a number');
+    expect(problemsOf(() => void in30({ exclusiveMinimum: 1 }) as never)[0]).toContain(
+      'must be true or false',
+    );
+    expect(problemsOf(() => void in31({ exclusiveMinimum: true }) as never)[0]).toContain(
+      'must be a number',
+    );
   });
 
   test('keywords beside $ref', () => {
@@ -34,24 +48,38 @@ describe('the versions differ in', () => {
   });
 
   test('what a type may be', () => {
-    expect(problemsOf(() => void in30({ type: ['string'] }) as never)[0]).toContain('must be array, boolean, integer');
-    expect(problemsOf(() => void in30({ type: 'null' }) as never)[0]).toContain('must be array, boolean, integer');
+    expect(problemsOf(() => void in30({ type: ['string'] }) as never)[0]).toContain(
+      'must be array, boolean, integer',
+    );
+    expect(problemsOf(() => void in30({ type: 'null' }) as never)[0]).toContain(
+      'must be array, boolean, integer',
+    );
     expect(in31({ type: ['string'] })('1')).toEqual(['must be a string']);
   });
 
   test('keywords that only one has', () => {
-    const schema = { const: 1, contains: {}, propertyNames: false, unevaluatedProperties: false, prefixItems: [false] };
+    const schema = {
+      const: 1,
+      contains: {},
+      propertyNames: false,
+      unevaluatedProperties: false,
+      prefixItems: [false],
+    };
     for (const text of ['2', '[]', '[1]', '{"a":1}']) expect(in30(schema)(text)).toEqual([]);
     for (const text of ['2', '[]', '[1]', '{"a":1}']) expect(in31(schema)(text)).not.toEqual([]);
     const content = { 'application/json': { schema } };
     const paths = { '/': { post: { requestBody: { content }, responses: done } } };
-    expect(notesOf(load(paths))).toContain('const is not a field that OpenAPI 3.0 has here: it is ignored');
+    expect(notesOf(load(paths))).toContain(
+      'const is not a field that OpenAPI 3.0 has here: it is ignored',
+    );
   });
 
   test('a document without paths, and an operation without responses', () => {
     const text = (openapi: string, more: Json) => JSON.stringify({ ...head, openapi, ...more });
     const missing = { paths: { '/': { get: {} } } };
-    expect(problemsOf(() => loadText(text('3.0.3', missing)))[0]).toContain('an operation needs responses');
+    expect(problemsOf(() => loadText(text('3.0.3', missing)))[0]).toContain(
+      'an operation needs responses',
+    );
     const contract = loadText(text('3.1.0', missing));
     expect(only(contract).checkResponse(500, 'text/plain', Buffer.from('x'))).toEqual([]);
     expect(notesOf(contract)).toContain('the operation describes no answers: none is checked');
@@ -71,11 +99,17 @@ describe('OpenAPI 3.2', () => {
     `${name} of OpenAPI 3.2 is not supported: requests or answers of it cannot be checked`;
   const withContent = (media: Json) => ({
     get,
-    put: { operationId: 'putA', requestBody: { content: { 'application/json': media } }, responses: done },
+    put: {
+      operationId: 'putA',
+      requestBody: { content: { 'application/json': media } },
+      responses: done,
+    },
   });
 
   test('is read where it adds nothing to what is checked', () => {
-    const contract = of({ get: { ...get, responses: { 200: { summary: 'Done.', description: 'Done.' } } } });
+    const contract = of({
+      get: { ...get, responses: { 200: { summary: 'Done.', description: 'Done.' } } },
+    });
     expect(contract.operations.map(({ id }) => id)).toEqual(['getA']);
     expect(notesOf(contract)).toEqual([]);
   });
@@ -94,7 +128,9 @@ describe('OpenAPI 3.2', () => {
 
   test('a parameter in querystring is a mistake', () => {
     const parameters = [{ name: 'q', in: 'querystring', content: { 'application/json': {} } }];
-    expect(problemsOf(() => of({ get: { ...get, parameters } }))[0]).toContain('must be path, query, header or cookie');
+    expect(problemsOf(() => of({ get: { ...get, parameters } }))[0]).toContain(
+      'must be path, query, header or cookie',
+    );
   });
 
   test('mistakes are those of their operation', () => {
@@ -111,27 +147,42 @@ describe('a document of 3.1 in several files', () => {
   const operation = (id: string): Operation => contract.operations.find((one) => one.id === id)!;
   const post = (id: string, text: string) =>
     short(operation(id).body!.media('application/json')!.check(Buffer.from(text)));
-  const bed = (id: string, query = '') => short(operation('getBed').checkParameters([id], query, []));
+  const bed = (id: string, query = '') =>
+    short(operation('getBed').checkParameters([id], query, []));
 
   test('has anchors and pointers into other files', () => {
-    expect(post('addPlant', '{"name":"rose","height":0.5,"seeds":["first",1,2],"note":null}')).toEqual([]);
-    expect(post('addPlant', '{"name":"r","height":0,"seeds":["x","y"],"note":"abcdef"}').sort()).toEqual([
+    expect(
+      post('addPlant', '{"name":"rose","height":0.5,"seeds":["first",1,2],"note":null}'),
+    ).toEqual([]);
+    expect(
+      post('addPlant', '{"name":"r","height":0,"seeds":["x","y"],"note":"abcdef"}').sort(),
+    ).toEqual([
       '/height must be more than 0',
       '/name must have at least 2 characters',
       '/note must have at most 5 characters',
       '/seeds/0 must be first',
       '/seeds/1 must be an integer',
     ]);
-    expect(post('addPlant', '{"name":"sunflower"}')).toEqual(['/name must have at most 6 characters']);
-    expect(post('addPlant', '{"name":"rose","color":1}')).toEqual(['/color is not defined in the contract']);
+    expect(post('addPlant', '{"name":"sunflower"}')).toEqual([
+      '/name must have at most 6 characters',
+    ]);
+    expect(post('addPlant', '{"name":"rose","color":1}')).toEqual([
+      '/color is not defined in the contract',
+    ]);
   });
 
   test('has path items, bodies and mapped schemas of other files with all that a schema may be', () => {
     const bodyOf = (schema: Json) => ({ content: { 'application/json': { schema } } });
     const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-    const write = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
-    const anchored = { $id: 'https://example.com/s', $defs: { x: { $anchor: 'y', type: 'string' } } };
-    write('item.json', { post: { requestBody: bodyOf({ ...anchored, properties: { a: { $ref: '#y' }, b: false } }) } });
+    const write = (name: string, value: unknown) =>
+      writeFileSync(join(folder, name), JSON.stringify(value));
+    const anchored = {
+      $id: 'https://example.com/s',
+      $defs: { x: { $anchor: 'y', type: 'string' } },
+    };
+    write('item.json', {
+      post: { requestBody: bodyOf({ ...anchored, properties: { a: { $ref: '#y' }, b: false } }) },
+    });
     write('bodies.json', { B: bodyOf({ properties: { a: false }, prefixItems: [true, false] }) });
     write('kinds.json', { C: { properties: { a: false } } });
     const discriminator = { propertyName: 'k', mapping: { c: 'kinds.json#/C' } };
@@ -151,7 +202,12 @@ describe('a document of 3.1 in several files', () => {
     const loaded = loadContract(join(folder, 'main.json'));
     rmSync(folder, { recursive: true });
     const judge = (path: string, text: string) =>
-      short(loaded.match('POST', path).operation!.body!.media('application/json')!.check(Buffer.from(text)));
+      short(
+        loaded
+          .match('POST', path)
+          .operation!.body!.media('application/json')!
+          .check(Buffer.from(text)),
+      );
     const refused = 'must not match the excluded schema';
     expect(judge('/item', '{"a":"x"}')).toEqual([]);
     expect(judge('/item', '{"a":1,"b":1}')).toEqual(['/a must be a string', `/b ${refused}`]);
@@ -182,13 +238,24 @@ describe('a document of 3.1 in several files', () => {
     const check = (...parts: string[]) => short(form.check(Buffer.from(body(...parts))));
     const bytes = 'Content-Type: application/octet-stream';
     const seal = part(`Content-Disposition: form-data; name="seal"\n${bytes}`, 'YWJj');
-    expect(check(field('name', 'rose'), file('photo', '\u0000', 'image/png'), seal, field('size', '1.5'))).toEqual([]);
+    expect(
+      check(
+        field('name', 'rose'),
+        file('photo', '\u0000', 'image/png'),
+        seal,
+        field('size', '1.5'),
+      ),
+    ).toEqual([]);
     expect(check(field('name', '5'), field('seal', 'YWJj'))).toEqual([]);
-    expect(check(field('name', 'rose'), field('photo', 'x'))).toEqual(['/photo is a file: it needs a filename']);
+    expect(check(field('name', 'rose'), field('photo', 'x'))).toEqual([
+      '/photo is a file: it needs a filename',
+    ]);
     expect(check(field('name', 'rose'), field('seal', 'YWJjYWJjYWJj'))).toEqual([
       '/seal must have at most 8 characters',
     ]);
-    expect(check(field('name', 'rose'), field('other', 'x'))).toEqual(['/other is not defined in the contract']);
+    expect(check(field('name', 'rose'), field('other', 'x'))).toEqual([
+      '/other is not defined in the contract',
+    ]);
     expect(check(field('name', 'rose'), field('size', 'x'))).not.toEqual([]);
   });
 
@@ -201,7 +268,10 @@ describe('a document of 3.1 in several files', () => {
 
     test.each<[what: string, ...parts: string[]]>([
       ['no type and no filename', field('f', 'YWJj')],
-      ['no type and a filename', part('Content-Disposition: form-data; name="f"; filename="a.png"', 'YWJj')],
+      [
+        'no type and a filename',
+        part('Content-Disposition: form-data; name="f"; filename="a.png"', 'YWJj'),
+      ],
       ['the default type', file('f', 'YWJj')],
       ['the type of an image', file('f', 'YWJj', 'image/png')],
       ['a type of JSON', file('f', 'YWJj', 'application/json')],
@@ -227,13 +297,17 @@ describe('a document of 3.1 in several files', () => {
     });
 
     test('must have no parts itself', () => {
-      expect(check(encoded)(body(file('f', 'YWJj', 'multipart/mixed')))).toEqual(['/f must not have parts itself']);
+      expect(check(encoded)(body(file('f', 'YWJj', 'multipart/mixed')))).toEqual([
+        '/f must not have parts itself',
+      ]);
     });
   });
 
   test('is served in one piece, which means the same, without identifiers that would change its references', () => {
     expect(contract.json).not.toMatch(/"\$(?:id|anchor|dynamicAnchor)"/);
-    const refs = [...contract.json.matchAll(/"\$(?:dynamicRef|ref)": "([^"]*)"/g)].map(([, ref]) => ref);
+    const refs = [...contract.json.matchAll(/"\$(?:dynamicRef|ref)": "([^"]*)"/g)].map(
+      ([, ref]) => ref,
+    );
     expect(refs.filter((ref) => !ref!.startsWith('#/components/'))).toEqual([]);
     const again = loadText(contract.json);
     const media = again.match('POST', '/plants').operation!.body!.media('application/json')!;
@@ -241,12 +315,18 @@ describe('a document of 3.1 in several files', () => {
       '/color is not defined in the contract',
     ]);
     const tree = again.match('PUT', '/trees').operation!.body!.media('application/json')!;
-    expect(short(tree.check(Buffer.from('{"branches":"x"}')))).toEqual(['/branches must be a list']);
+    expect(short(tree.check(Buffer.from('{"branches":"x"}')))).toEqual([
+      '/branches must be a list',
+    ]);
   });
 
   test('has notes about what is not enforced', () => {
-    expect(notesOf(contract)).toContain('webhooks are ignored: they are requests of the service, not to it');
-    expect(notesOf(contract)).toContain('contentEncoding is not enforced: it describes what is in the text');
+    expect(notesOf(contract)).toContain(
+      'webhooks are ignored: they are requests of the service, not to it',
+    );
+    expect(notesOf(contract)).toContain(
+      'contentEncoding is not enforced: it describes what is in the text',
+    );
   });
 });
 
@@ -257,15 +337,26 @@ describe('where values are text', () => {
 
   test('a parameter notes the keywords that do not say how it is read', () => {
     const parameters = [{ name: 'a', in: 'query', schema: prefix }];
-    const contract = load({ '/': { get: { parameters, responses: done } } }, {}, undefined, '3.1.0');
+    const contract = load(
+      { '/': { get: { parameters, responses: done } } },
+      {},
+      undefined,
+      '3.1.0',
+    );
     expect(notesOf(contract)).toEqual([note('prefixItems')]);
-    expect(short(only(contract).checkParameters([], 'a=1&a=b', []))).toEqual(['/a/0 must be an integer']);
+    expect(short(only(contract).checkParameters([], 'a=1&a=b', []))).toEqual([
+      '/a/0 must be an integer',
+    ]);
   });
 
   test('a parameter notes unevaluatedProperties where they describe something', () => {
     const notesFor = (unevaluatedProperties: unknown) => {
-      const parameters = [{ name: 'a', in: 'query', schema: { type: 'object', unevaluatedProperties } }];
-      return notesOf(load({ '/': { get: { parameters, responses: done } } }, {}, undefined, '3.1.0'));
+      const parameters = [
+        { name: 'a', in: 'query', schema: { type: 'object', unevaluatedProperties } },
+      ];
+      return notesOf(
+        load({ '/': { get: { parameters, responses: done } } }, {}, undefined, '3.1.0'),
+      );
     };
     expect(notesFor({ type: 'integer' })).toEqual([note('unevaluatedProperties')]);
     expect(notesFor(false)).toEqual([]);
@@ -274,9 +365,18 @@ describe('where values are text', () => {
   test.each(['pass', 'refuse'] as const)(
     'an exploded object owns the names that only a pattern has (%s)',
     (unknownQuery) => {
-      const schema = { type: 'object', patternProperties: { '^x-': { maxLength: 2 } }, additionalProperties: false };
+      const schema = {
+        type: 'object',
+        patternProperties: { '^x-': { maxLength: 2 } },
+        additionalProperties: false,
+      };
       const parameters = [{ name: 'q', in: 'query', schema }];
-      const contract = load({ '/': { get: { parameters, responses: done } } }, {}, { unknownQuery }, '3.1.0');
+      const contract = load(
+        { '/': { get: { parameters, responses: done } } },
+        {},
+        { unknownQuery },
+        '3.1.0',
+      );
       const judge = (query: string) => short(only(contract).checkParameters([], query, []));
       expect(judge('x-a=ab')).toEqual([]);
       expect(judge('x-a=abc')).toEqual(['/q/x-a must have at most 2 characters']);
@@ -284,21 +384,42 @@ describe('where values are text', () => {
     },
   );
 
-  test.each(['application/x-www-form-urlencoded', 'multipart/form-data', 'application/xml'])('%s too', (type) => {
-    const schema = { type: 'object', patternProperties: { '^x': { type: 'string' } } };
-    const requestBody = { content: { [type]: { schema } } };
-    const contract = load({ '/': { post: { requestBody, responses: done } } }, {}, undefined, '3.1.0');
-    expect(notesOf(contract)).toContain(note('patternProperties'));
-  });
+  test.each(['application/x-www-form-urlencoded', 'multipart/form-data', 'application/xml'])(
+    '%s too',
+    (type) => {
+      const schema = { type: 'object', patternProperties: { '^x': { type: 'string' } } };
+      const requestBody = { content: { [type]: { schema } } };
+      const contract = load(
+        { '/': { post: { requestBody, responses: done } } },
+        {},
+        undefined,
+        '3.1.0',
+      );
+      expect(notesOf(contract)).toContain(note('patternProperties'));
+    },
+  );
 
   test('XML has the members of a reference and of the keywords beside it', () => {
-    const schema = { $ref: '#/components/schemas/a', properties: { b: { type: ['integer', 'null'] } } };
+    const schema = {
+      $ref: '#/components/schemas/a',
+      properties: { b: { type: ['integer', 'null'] } },
+    };
     const requestBody = { content: { 'application/xml': { schema } } };
-    const schemas = { a: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] } };
-    const contract = load({ '/': { post: { requestBody, responses: done } } }, { schemas }, undefined, '3.1.0');
+    const schemas = {
+      a: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+    };
+    const contract = load(
+      { '/': { post: { requestBody, responses: done } } },
+      { schemas },
+      undefined,
+      '3.1.0',
+    );
     const media = only(contract).body!.media('application/xml')!;
     const check = (text: string) => short(media.check(Buffer.from(text)));
     expect(check('<a><a>1</a><b>2</b></a>')).toEqual([]);
-    expect(check('<a><b>y</b></a>').sort()).toEqual(['/a is required', '/b must be an integer or null']);
+    expect(check('<a><b>y</b></a>').sort()).toEqual([
+      '/a is required',
+      '/b must be an integer or null',
+    ]);
   });
 });

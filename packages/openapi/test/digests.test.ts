@@ -34,10 +34,20 @@ function changedBy(search: string, replacement: string): string[] {
 
 test.each([
   ['what it says itself', '/json: { schema', '/json: { example: {}, schema', ['getTree']],
-  ['what it refers to, through something that refers to itself', 'maxLength: 10', 'maxLength: 11', ['getTree']],
+  [
+    'what it refers to, through something that refers to itself',
+    'maxLength: 10',
+    'maxLength: 11',
+    ['getTree'],
+  ],
   ['what stands with its path', 'type: integer', 'type: number', ['getLeaf']],
   ['nothing, where no operation is meant', 'title: Trees', 'title: Bushes', []],
-  ['the form of the text alone', '{ type: string, maxLength: 10 }', '\n      type: string\n      maxLength: 10', []],
+  [
+    'the form of the text alone',
+    '{ type: string, maxLength: 10 }',
+    '\n      type: string\n      maxLength: 10',
+    [],
+  ],
 ])('an operation has another digest after a change of %s', (_what, search, replacement, ids) => {
   expect(changedBy(search, replacement)).toEqual(ids);
 });
@@ -57,7 +67,9 @@ test('changes with a schema that only a dynamic reference leads to', () => {
         '/trees': {
           post: {
             operationId: 'addTree',
-            requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Tree' } } } },
+            requestBody: {
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/Tree' } } },
+            },
           },
         },
         '/leaves': { get: { operationId: 'getLeaf' } },
@@ -73,6 +85,11 @@ test('changes with a schema that only a dynamic reference leads to', () => {
         },
       },
     });
-  const [before, after] = [digests(document({ maxLength: 1 })), digests(document({ maxLength: 2 }))];
-  expect([...after].filter(([id, digest]) => before.get(id) !== digest).map(([id]) => id)).toEqual(['addTree']);
+  const [before, after] = [
+    digests(document({ maxLength: 1 })),
+    digests(document({ maxLength: 2 })),
+  ];
+  expect([...after].filter(([id, digest]) => before.get(id) !== digest).map(([id]) => id)).toEqual([
+    'addTree',
+  ]);
 });

@@ -25,7 +25,12 @@ export function loadText(text: string, options?: Reading, name = 'openapi.yaml')
 
 export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
 
-export function load(paths: Json, components: Json = {}, options?: Reading, openapi = head.openapi): ReadContract {
+export function load(
+  paths: Json,
+  components: Json = {},
+  options?: Reading,
+  openapi = head.openapi,
+): ReadContract {
   return loadText(JSON.stringify({ ...head, openapi, paths, components }, bigints, 1), options);
 }
 
@@ -60,7 +65,8 @@ export function checker(
 export function responseChecker(schema: Json, schemas: Json = {}): (text: string) => string[] {
   const responses = { 200: { description: 'Done.', content: { 'application/json': { schema } } } };
   const operation = only(load({ '/': { get: { responses } } }, { schemas }));
-  return (text) => short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
+  return (text) =>
+    short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
 }
 
 /** Without those about missing operationIds, which most tests have. */
@@ -71,7 +77,8 @@ export function problemsOf(read: () => Contract): string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof ContractError) return error.problems.map(({ place, message }) => `${place}: ${message}`);
+    if (error instanceof ContractError)
+      return error.problems.map(({ place, message }) => `${place}: ${message}`);
     throw error;
   }
   return [];

@@ -87,7 +87,11 @@ test('a successor with templates in its path is linked by a template', () => {
 
 test.each([
   ['x-stability-level', 'alpha', 'must be stable, beta, experimental'],
-  ['x-deprecated-at', '2026-02-30', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
+  [
+    'x-deprecated-at',
+    '2026-02-30',
+    'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)',
+  ],
   ['x-sunset', 20271001, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-sunset', 'tomorrow', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-successor', 'unknown', 'the operation unknown does not exist'],
@@ -101,21 +105,27 @@ test.each([
   ['x-unchecked-body', 'yes', 'must be true or false'],
 ])('%s: %p is refused', (field, value, message) => {
   const problems = problemsOf(() => contractOf({ [field]: value }));
-  expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);
+  expect(problems).toEqual([
+    expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`),
+  ]);
 });
 
 test('a limit of a body that the operation does not take is noted', () => {
   const take = (method: string, fields: object) =>
-    load({ '/': { [method]: { operationId: 'a', responses: done, 'x-max-body-bytes': 9, ...fields } } }).notes;
+    load({
+      '/': { [method]: { operationId: 'a', responses: done, 'x-max-body-bytes': 9, ...fields } },
+    }).notes;
   const body = { requestBody: { content: { 'application/json': {} } } };
-  const noted = [expect.objectContaining({ message: expect.stringContaining('takes no request body') })];
+  const noted = [
+    expect.objectContaining({ message: expect.stringContaining('takes no request body') }),
+  ];
   expect(take('post', {})).toEqual(noted);
   expect(take('head', body)).toEqual(expect.arrayContaining(noted));
   expect(take('post', body)).toEqual([]);
 });
 
 test('a sunset before the deprecation is refused', () => {
-  expect(problemsOf(() => contractOf({ 'x-deprecated-at': '2027-01-02', 'x-sunset': '2027-01-01' }))).toEqual([
-    expect.stringContaining('must not be before x-deprecated-at (RFC 9745 section 4)'),
-  ]);
+  expect(
+    problemsOf(() => contractOf({ 'x-deprecated-at': '2027-01-02', 'x-sunset': '2027-01-01' })),
+  ).toEqual([expect.stringContaining('must not be before x-deprecated-at (RFC 9745 section 4)')]);
 });

@@ -13,7 +13,13 @@ const word = { type: 'string', enum: ['auto', 'none'] };
 /** Without the remark that a fault is one of several alternatives. */
 function of(a: object, encoding: object = {}, openapi?: string) {
   const schemas = { Link: link, Bytes: bytes };
-  const check = formChecker({ type: 'object', properties: { a } }, { a: encoding }, schemas, {}, openapi);
+  const check = formChecker(
+    { type: 'object', properties: { a } },
+    { a: encoding },
+    schemas,
+    {},
+    openapi,
+  );
   return (...call: Parameters<typeof check>) =>
     check(...call).map((fault) => fault.replace(' (in one of the schemas)', ''));
 }
@@ -43,7 +49,11 @@ const sent = {
 
 const needsName = ['/a is a file: it needs a filename'];
 const long = (...faults: string[]) =>
-  expect.arrayContaining(['/a must have at most 8 bytes', ...faults, '/a must match one of the schemas']);
+  expect.arrayContaining([
+    '/a must have at most 8 bytes',
+    ...faults,
+    '/a must match one of the schemas',
+  ]);
 
 describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
   const either = (...forms: object[]) => ({ [keyword]: forms });
@@ -54,7 +64,10 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
       'an object or a file, by reference',
       either({ $ref: '#/components/schemas/Link' }, { $ref: '#/components/schemas/Bytes' }),
     ],
-    ['either of them inside of another schema', { allOf: [{ description: 'x', [keyword]: [link, either(bytes)] }] }],
+    [
+      'either of them inside of another schema',
+      { allOf: [{ description: 'x', [keyword]: [link, either(bytes)] }] },
+    ],
   ])('%s is what the part says', (_, schema) => {
     const post = of(schema);
     for (const good of [
@@ -67,8 +80,12 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     ] as const)
       expect([good, post(sent[good])]).toEqual([good, []]);
     expect(post(sent['a long file'])).toEqual(long('/a must be an object'));
-    expect(post(sent['wrong JSON'])).toEqual(expect.arrayContaining(['/a/url is required', '/a must be a file']));
-    expect(post(sent['broken JSON of no type'])).toEqual(['/a/url is given more than once (at byte 17)']);
+    expect(post(sent['wrong JSON'])).toEqual(
+      expect.arrayContaining(['/a/url is required', '/a must be a file']),
+    );
+    expect(post(sent['broken JSON of no type'])).toEqual([
+      '/a/url is given more than once (at byte 17)',
+    ]);
     expect(post(sent.word)).toEqual(['/a is not valid JSON: a value is expected (at byte 0)']);
     for (const bad of ['JSON that is text', 'XML', 'a word of its type'] as const)
       expect([bad, post(sent[bad])]).toEqual([bad, ['/a must be of type application/json']]);
@@ -91,9 +108,13 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
 
   test('a file or any text: each form has its own limits', () => {
     const post = of(either({ ...bytes, minLength: 2 }, { type: 'string', maxLength: 3 }));
-    expect(post(sent.word)).toEqual(expect.arrayContaining(['/a must be a file', '/a must have at most 3 characters']));
+    expect(post(sent.word)).toEqual(
+      expect.arrayContaining(['/a must be a file', '/a must have at most 3 characters']),
+    );
     expect(post(sent['another word'])).toEqual([]);
-    expect(post(body(file('a', '1')))).toEqual(expect.arrayContaining(['/a must have at least 2 bytes']));
+    expect(post(body(file('a', '1')))).toEqual(
+      expect.arrayContaining(['/a must have at least 2 bytes']),
+    );
   });
 
   test('a file, an object or text is what the part says', () => {
@@ -101,7 +122,9 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     for (const good of ['file', 'JSON', 'JSON of no type', 'word', 'a word of its type'] as const)
       expect([good, post(sent[good])]).toEqual([good, []]);
     expect(post(body(field('a', '12')))).toEqual([]);
-    expect(post(sent['broken JSON of no type'])).toEqual(['/a/url is given more than once (at byte 17)']);
+    expect(post(sent['broken JSON of no type'])).toEqual([
+      '/a/url is given more than once (at byte 17)',
+    ]);
     expect(post(sent['JSON that is text'])).toContain('/a must be one of: auto, none');
     expect(post(sent.XML)).toEqual(['/a must be of type application/json, text/plain']);
   });
@@ -111,8 +134,12 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     for (const good of ['JSON', 'JSON of no type', 'word', 'a word of its type'] as const)
       expect([good, post(sent[good])]).toEqual([good, []]);
     expect(post(body(file('a', GOOD, 'application/json', 'blob')))).toEqual([]);
-    expect(post(body(file('a', 'auto', 'text/plain')))).toEqual(['/a is not a file: it must not have a filename']);
-    expect(post(sent['broken JSON of no type'])).toEqual(['/a/url is given more than once (at byte 17)']);
+    expect(post(body(file('a', 'auto', 'text/plain')))).toEqual([
+      '/a is not a file: it must not have a filename',
+    ]);
+    expect(post(sent['broken JSON of no type'])).toEqual([
+      '/a/url is given more than once (at byte 17)',
+    ]);
     expect(post(sent.file)).toEqual(['/a must be of type application/json, text/plain']);
   });
 
@@ -120,8 +147,12 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     const post = of({ type: 'array', items: either(bytes, link, word) });
     const mixed = [file('a', 'abc'), field('a', GOOD), field('a', 'auto')];
     expect(post(body(...mixed))).toEqual([]);
-    expect(post(body(...mixed, field('a', 'x')))).toEqual(expect.arrayContaining(['/a/3 must be a file']));
-    expect(post(body(...mixed, file('a', '123456789')))).toContain('/a/3 must have at most 8 bytes');
+    expect(post(body(...mixed, field('a', 'x')))).toEqual(
+      expect.arrayContaining(['/a/3 must be a file']),
+    );
+    expect(post(body(...mixed, file('a', '123456789')))).toContain(
+      '/a/3 must have at most 8 bytes',
+    );
   });
 
   test('a text in a list that is one part is not a file', () => {
@@ -139,7 +170,9 @@ describe('contentType decides what a part that may be a file is:', () => {
   test('a file has one of its types', () => {
     expect(post(body(file('a', 'abc', 'image/png')))).toEqual([]);
     expect(post(sent.file)).toEqual(['/a must be of type image/png, application/json']);
-    expect(post(body(field('a', GOOD)))).toEqual(['/a must be of type image/png, application/json']);
+    expect(post(body(field('a', GOOD)))).toEqual([
+      '/a must be of type image/png, application/json',
+    ]);
     expect(post(sent['an image without a filename'])).toEqual(needsName);
   });
 
@@ -182,8 +215,16 @@ describe('in OpenAPI 3.1', () => {
   const image = { type: 'string', contentMediaType: 'image/png', maxLength: 8 };
 
   test('a file or an object is what the part says', () => {
-    const post = of({ anyOf: [image, { $ref: '#/components/schemas/Link', description: 'x' }] }, {}, '3.1.0');
-    expect([sent.file, sent.JSON, sent['JSON of no type']].map((form) => post(form))).toEqual([[], [], []]);
+    const post = of(
+      { anyOf: [image, { $ref: '#/components/schemas/Link', description: 'x' }] },
+      {},
+      '3.1.0',
+    );
+    expect([sent.file, sent.JSON, sent['JSON of no type']].map((form) => post(form))).toEqual([
+      [],
+      [],
+      [],
+    ]);
     expect(post(sent['a long file'])).toEqual(long('/a must be an object'));
   });
 

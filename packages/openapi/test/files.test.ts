@@ -11,11 +11,14 @@ const file = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.
 describe('a document in several files', () => {
   const contract = loadContract(file('shop/openapi.yaml'));
   const addPet = contract.match('POST', '/pets').operation!;
-  const check = (text: string) => short(addPet.body!.media('application/json')!.check(new TextEncoder().encode(text)));
+  const check = (text: string) =>
+    short(addPet.body!.media('application/json')!.check(new TextEncoder().encode(text)));
 
   test('is one contract', () => {
     expect(contract.operations.map(({ id }) => id)).toEqual(['addPet', 'getOwner']);
-    expect(check('{"kind":"cat","tag":"abc","owner":{"name":"Jo","pets":[{"kind":"dog"}]}}')).toEqual([]);
+    expect(
+      check('{"kind":"cat","tag":"abc","owner":{"name":"Jo","pets":[{"kind":"dog"}]}}'),
+    ).toEqual([]);
     expect(check('{"kind":"cat","tag":"abcd","owner":{"pets":[{}]},"problem":{}}')).toEqual([
       '/tag must have at most 3 characters',
       '/owner/pets/0/kind is required',
@@ -33,11 +36,14 @@ describe('a document in several files', () => {
       parameters: string[];
     };
     expect(short(operation.checkParameters(parameters, '', []))).toEqual([]);
-    expect(short(operation.checkParameters(['x'], '', []))).toEqual(['/ownerId must be an integer']);
+    expect(short(operation.checkParameters(['x'], '', []))).toEqual([
+      '/ownerId must be an integer',
+    ]);
   });
 
   test('has discriminators that name files', () => {
-    const faultsOf = (size: string) => check(`{"kind":"a","cage":{"size":"${size}","bars":"x","doors":"y"}}`);
+    const faultsOf = (size: string) =>
+      check(`{"kind":"a","cage":{"size":"${size}","bars":"x","doors":"y"}}`);
     const small = ['/cage/doors is not defined in the contract', '/cage/bars must be an integer'];
     const large = ['/cage/bars is not defined in the contract', '/cage/doors must be an integer'];
     expect([faultsOf('s'), faultsOf('Small')]).toEqual([small, small]);
@@ -51,7 +57,8 @@ describe('a document in several files', () => {
     const again = loadText(contract.json);
     expect(again.json).toBe(contract.json);
     const media = again.match('POST', '/pets').operation!.body!.media('application/json')!;
-    const text = '{"kind":"cat","tag":"abcd","owner":{"pets":[{}]},"problem":{},"cage":{"size":"s","bars":"x"}}';
+    const text =
+      '{"kind":"cat","tag":"abcd","owner":{"pets":[{}]},"problem":{},"cage":{"size":"s","bars":"x"}}';
     expect(short(media.check(new TextEncoder().encode(text)))).toEqual(check(text));
   });
 
@@ -66,7 +73,8 @@ describe('a document in several files', () => {
       {
         file: file('shop/shared/pet.yaml'),
         place: '10:5 /properties/cage/discriminator',
-        message: 'oneOf decides without the discriminator: an enum or const of size in each schema would let it choose',
+        message:
+          'oneOf decides without the discriminator: an enum or const of size in each schema would let it choose',
       },
       {
         file: file('shop/shared/pet.yaml'),
@@ -92,7 +100,8 @@ describe('a reference in place of an operation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const document = (paths: object) => JSON.stringify({ ...head, paths });
-  const read = (paths: object) => loadContract(join(folder, 'openapi.json'), { text: document(paths) });
+  const read = (paths: object) =>
+    loadContract(join(folder, 'openapi.json'), { text: document(paths) });
 
   test.each(['3.0.3', '3.1.0'])('is followed in %s, in several steps', (openapi) => {
     const schema = '{ $ref: "#/Name" }';
@@ -102,12 +111,18 @@ describe('a reference in place of an operation', () => {
       `operationId: getPet\nparameters: [{ name: id, in: path, required: true, schema: ${schema} }]\n` +
         'responses: { 200: { description: Done. } }\nName: { type: string, maxLength: 3 }\n',
     );
-    const paths = { '/pets/{id}': { get: { $ref: 'steps.yaml#/get', description: 'Of this path.', tags: ['pets'] } } };
+    const paths = {
+      '/pets/{id}': {
+        get: { $ref: 'steps.yaml#/get', description: 'Of this path.', tags: ['pets'] },
+      },
+    };
     const text = JSON.stringify({ ...head, openapi, paths });
     const contract = loadContract(join(folder, 'openapi.json'), { text });
     const { operation } = contract.match('GET', '/pets/abc');
     expect(operation?.id).toBe('getPet');
-    expect(short(operation!.checkParameters(['abcd'], '', []))).toEqual(['/id must have at most 3 characters']);
+    expect(short(operation!.checkParameters(['abcd'], '', []))).toEqual([
+      '/id must have at most 3 characters',
+    ]);
     expect(contract.json).not.toContain('pet.yaml');
     expect(contract.notes.map(({ message }) => message)).toContain('tags beside $ref is ignored');
   });

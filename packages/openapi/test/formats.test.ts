@@ -34,8 +34,14 @@ const cases: Record<string, { good: string[]; bad: string[] }> = {
       '',
     ],
   },
-  date: { good: ['2024-02-29', '2026-12-31'], bad: ['2026-02-29', '2026-1-1', '2026-01-01T00:00:00Z', '20260101'] },
-  time: { good: ['12:00:00Z', '23:59:60Z', '00:00:00.5+01:00'], bad: ['12:00:00', '25:00:00Z', '12:00Z'] },
+  date: {
+    good: ['2024-02-29', '2026-12-31'],
+    bad: ['2026-02-29', '2026-1-1', '2026-01-01T00:00:00Z', '20260101'],
+  },
+  time: {
+    good: ['12:00:00Z', '23:59:60Z', '00:00:00.5+01:00'],
+    bad: ['12:00:00', '25:00:00Z', '12:00Z'],
+  },
   uuid: {
     good: ['123e4567-e89b-12d3-a456-426614174000', '123E4567-E89B-12D3-A456-426614174000'],
     bad: [
@@ -106,12 +112,18 @@ const cases: Record<string, { good: string[]; bad: string[] }> = {
     good: ['localhost', 'a.b-c.d', '1.2.3', 'a'.repeat(63)],
     bad: ['', '-a', 'a-', 'a..b', 'a.', 'a_b', 'ü', 'a'.repeat(64), `${'a.'.repeat(127)}a`],
   },
-  ipv4: { good: ['127.0.0.1', '255.255.255.255'], bad: ['256.0.0.1', '1.2.3', '01.2.3.4', '1.2.3.4/8', '::1'] },
+  ipv4: {
+    good: ['127.0.0.1', '255.255.255.255'],
+    bad: ['256.0.0.1', '1.2.3', '01.2.3.4', '1.2.3.4/8', '::1'],
+  },
   ipv6: {
     good: ['::1', '2001:db8::8:800:200c:417a', '::ffff:1.2.3.4'],
     bad: ['1.2.3.4', ':::', '::1%eth0', '[::1]', '12345::'],
   },
-  byte: { good: ['', 'aGk=', 'aA==', 'abcd', '+/+/'], bad: ['aGk', 'a===', 'a-_b', 'aGk=\n', '=aGk'] },
+  byte: {
+    good: ['', 'aGk=', 'aA==', 'abcd', '+/+/'],
+    bad: ['aGk', 'a===', 'a-_b', 'aGk=\n', '=aGk'],
+  },
   binary: { good: ['', '\u0000\u0001'], bad: [] },
   password: { good: ['', 'anything'], bad: [] },
 };
@@ -134,9 +146,12 @@ describe.each(Object.entries(cases))('%s', (name, { good, bad }) => {
 
 test('date-time takes every moment there is', () => {
   fc.assert(
-    fc.property(fc.date({ noInvalidDate: true, min: new Date('0000-01-01'), max: new Date('9999-12-31') }), (date) => {
-      expect(STRING_FORMATS['date-time']!(date.toISOString())).toBe(true);
-    }),
+    fc.property(
+      fc.date({ noInvalidDate: true, min: new Date('0000-01-01'), max: new Date('9999-12-31') }),
+      (date) => {
+        expect(STRING_FORMATS['date-time']!(date.toISOString())).toBe(true);
+      },
+    ),
   );
 });
 
@@ -151,7 +166,11 @@ test('date knows the calendar', () => {
         const text = `${digits(y, 4)}-${digits(m, 2)}-${digits(d, 2)}`;
         const date = new Date(0);
         date.setUTCFullYear(y, m - 1, d);
-        const exists = m >= 1 && date.getUTCFullYear() === y && date.getUTCMonth() === m - 1 && date.getUTCDate() === d;
+        const exists =
+          m >= 1 &&
+          date.getUTCFullYear() === y &&
+          date.getUTCMonth() === m - 1 &&
+          date.getUTCDate() === d;
         expect([text, STRING_FORMATS.date!(text)]).toEqual([text, exists]);
       },
     ),

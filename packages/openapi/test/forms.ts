@@ -12,8 +12,16 @@ export const part = (headers: string, content: string): string =>
 export const field = (name: string, content: string): string =>
   part(`Content-Disposition: form-data; name="${name}"`, content);
 
-export const file = (name: string, content: string, type = 'application/octet-stream', filename = 'f'): string =>
-  part(`Content-Disposition: form-data; name="${name}"; filename="${filename}"\nContent-Type: ${type}`, content);
+export const file = (
+  name: string,
+  content: string,
+  type = 'application/octet-stream',
+  filename = 'f',
+): string =>
+  part(
+    `Content-Disposition: form-data; name="${name}"; filename="${filename}"\nContent-Type: ${type}`,
+    content,
+  );
 
 export const body = (...parts: string[]): string =>
   `${parts.map((one) => `--${BOUNDARY}\r\n${one}\r\n`).join('')}--${BOUNDARY}--\r\n`;
@@ -26,7 +34,14 @@ export function formOperation(
   openapi?: string,
 ): Operation {
   const content = { 'multipart/form-data': { schema, encoding } };
-  return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, reading, openapi));
+  return only(
+    load(
+      { '/': { post: { requestBody: { content }, responses: done } } },
+      { schemas },
+      reading,
+      openapi,
+    ),
+  );
 }
 
 export function formChecker(
@@ -46,5 +61,8 @@ export function formChecker(
 /** As Node's own FormData writes it. */
 export async function written(form: FormData): Promise<{ bytes: Uint8Array; type: string }> {
   const response = new Response(form);
-  return { bytes: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type')! };
+  return {
+    bytes: new Uint8Array(await response.arrayBuffer()),
+    type: response.headers.get('content-type')!,
+  };
 }

@@ -16,22 +16,35 @@ const chat = fileURLToPath(new URL('fixtures/chat.yaml', import.meta.url));
 const shipped = fileURLToPath(new URL('../../../config/openapi.yaml', import.meta.url));
 const document = new OpenApi(shipped);
 const random = new Random('shipped');
-const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
+const requests = new Requests(
+  document,
+  new Values(document, new Opinion(document), random),
+  random,
+);
 
 test('valid requests that are made of the shipped contract are taken, and others are not', () => {
   const contract = loadContract(shipped);
   const operations = [...document.operations()];
-  const made = Array.from({ length: 10 }, () => operations.map((operation) => requests.make(operation))).flat();
+  const made = Array.from({ length: 10 }, () =>
+    operations.map((operation) => requests.make(operation)),
+  ).flat();
   expect(made.length).toBeGreaterThan(contract.operations.length);
   expect(made.flatMap((request) => faultsOf(contract, request))).toEqual([]);
   const withBody = made.filter(({ body }) => body !== null);
-  const emptied = withBody.map((request) => ({ ...request, body: { ...request.body!, bytes: Buffer.from('[') } }));
+  const emptied = withBody.map((request) => ({
+    ...request,
+    body: { ...request.body!, bytes: Buffer.from('[') },
+  }));
   expect(withBody.length).toBeGreaterThan(0);
   expect(emptied.filter((request) => faultsOf(contract, request).length === 0)).toEqual([]);
 });
 
 test('valid requests that are made of a document of OpenAPI 3.1 are taken', () => {
-  const link = { type: 'object', required: ['url'], properties: { url: { type: 'string', minLength: 1 } } };
+  const link = {
+    type: 'object',
+    required: ['url'],
+    properties: { url: { type: 'string', minLength: 1 } },
+  };
   const thing = {
     type: ['object', 'null'],
     required: ['kind', 'size', 'pair', 'note'],
@@ -57,7 +70,11 @@ test('valid requests that are made of a document of OpenAPI 3.1 are taken', () =
   };
   const json = { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } };
   const post = (operationId: string, content: object) => ({
-    post: { operationId, requestBody: { required: true, content }, responses: { 200: { description: 'Done.' } } },
+    post: {
+      operationId,
+      requestBody: { required: true, content },
+      responses: { 200: { description: 'Done.' } },
+    },
   });
   const paths = {
     '/things': post('thing', json),
@@ -67,16 +84,32 @@ test('valid requests that are made of a document of OpenAPI 3.1 are taken', () =
   try {
     const file = join(folder, 'openapi.json');
     const info = { title: 'Things', version: '1' };
-    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths, components: { schemas: { Thing: thing } } }));
+    writeFileSync(
+      file,
+      JSON.stringify({ openapi: '3.1.0', info, paths, components: { schemas: { Thing: thing } } }),
+    );
     const document = new OpenApi(file);
     const random = new Random('things');
-    const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
+    const requests = new Requests(
+      document,
+      new Values(document, new Opinion(document), random),
+      random,
+    );
     const operations = [...document.operations()];
-    const made = Array.from({ length: 50 }, () => operations.map((operation) => requests.make(operation))).flat();
+    const made = Array.from({ length: 50 }, () =>
+      operations.map((operation) => requests.make(operation)),
+    ).flat();
     const contract = loadContract(file);
     expect(made.flatMap((request) => faultsOf(contract, request))).toEqual([]);
     const texts = made.map(({ body }) => String(body!.bytes));
-    for (const part of ['"kind":"thing"', '"count":4', '"some":[1', 'filename=', 'application/json', 'null'])
+    for (const part of [
+      '"kind":"thing"',
+      '"count":4',
+      '"some":[1',
+      'filename=',
+      'application/json',
+      'null',
+    ])
       expect([part, texts.some((text) => text.includes(part))]).toEqual([part, true]);
     expect(texts.filter((text) => text.includes('never'))).toEqual([]);
   } finally {
@@ -93,9 +126,15 @@ test.each([shipped, chat])('the examples that %s has are taken', (file) => {
 test('valid requests that are made of schemas with discriminators are taken', () => {
   const document = new OpenApi(chat);
   const random = new Random('chat');
-  const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
+  const requests = new Requests(
+    document,
+    new Values(document, new Opinion(document), random),
+    random,
+  );
   const operations = [...document.operations()];
-  const made = Array.from({ length: 60 }, () => operations.map((operation) => requests.make(operation))).flat();
+  const made = Array.from({ length: 60 }, () =>
+    operations.map((operation) => requests.make(operation)),
+  ).flat();
   const contract = loadContract(chat);
   expect(made.flatMap((request) => faultsOf(contract, request))).toEqual([]);
   const texts = made.map(({ body }) => String(body?.bytes));

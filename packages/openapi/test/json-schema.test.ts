@@ -3,7 +3,11 @@ import type { Reading } from '../src/index.ts';
 import { RULES } from '../src/index.ts';
 import { checker, done, load, notesOf, only, problemsOf } from './documents.ts';
 
-type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
+type Case = readonly [
+  schema: object,
+  good: readonly string[],
+  bad: Readonly<Record<string, readonly string[]>>,
+];
 
 const check = (schema: object, schemas: object = {}, options?: Reading) =>
   checker(schema as Record<string, unknown>, schemas as Record<string, unknown>, options, '3.1.0');
@@ -35,7 +39,11 @@ const cases: Record<string, Case> = {
     ['2.0', 'true'],
     { '"2"': ['must be a number or true or false'], null: ['must be a number or true or false'] },
   ],
-  'a nullable integer': [{ type: ['integer', 'null'] }, ['1', 'null'], { 1.5: ['must be an integer or null'] }],
+  'a nullable integer': [
+    { type: ['integer', 'null'] },
+    ['1', 'null'],
+    { 1.5: ['must be an integer or null'] },
+  ],
   'type null': [{ type: 'null' }, ['null'], { 0: ['must be null'], '""': ['must be null'] }],
   const: [{ const: 'a' }, ['"a"'], { '"b"': ['must be a'], 1: ['must be a'] }],
   'const beyond 2^53': [
@@ -48,7 +56,11 @@ const cases: Record<string, Case> = {
     ['{"a":[1,true]}'],
     { '{"a":[1,1]}': ['must be {"a":[1,true]}'], '{}': ['must be {"a":[1,true]}'] },
   ],
-  'an enum without values': [{ enum: [] }, [], { 1: ['must be one of the 0 values that the contract lists'] }],
+  'an enum without values': [
+    { enum: [] },
+    [],
+    { 1: ['must be one of the 0 values that the contract lists'] },
+  ],
   'exclusive limits': [
     { exclusiveMinimum: 1, exclusiveMaximum: 3 },
     ['1.5', '"x"'],
@@ -66,7 +78,11 @@ const cases: Record<string, Case> = {
     { '"a"': ['must have at least 2 characters'], true: ['must be an integer'] },
   ],
   'if alone': [{ if: { type: 'string' } }, ['"ab"', '1'], {}],
-  'if and else': [{ if: { type: 'string' }, else: false }, ['"ab"'], { 1: ['must not match the excluded schema'] }],
+  'if and else': [
+    { if: { type: 'string' }, else: false },
+    ['"ab"'],
+    { 1: ['must not match the excluded schema'] },
+  ],
   prefixItems: [
     { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] },
     ['[]', '[1]', '[1,"a",{}]'],
@@ -102,15 +118,27 @@ const cases: Record<string, Case> = {
   dependentRequired: [
     { dependentRequired: { card: ['owner', 'address'] } },
     ['{}', '{"owner":1}', '{"card":1,"owner":1,"address":1}'],
-    { '{"card":1}': ['/owner is required if card is present', '/address is required if card is present'] },
+    {
+      '{"card":1}': [
+        '/owner is required if card is present',
+        '/address is required if card is present',
+      ],
+    },
   ],
   dependentSchemas: [
-    { dependentSchemas: { card: { required: ['owner'], properties: { owner: { type: 'string' } } } } },
+    {
+      dependentSchemas: {
+        card: { required: ['owner'], properties: { owner: { type: 'string' } } },
+      },
+    },
     ['{"owner":1}', '{"card":1,"owner":"a"}'],
     { '{"card":1,"owner":1}': ['/owner must be a string'] },
   ],
   patternProperties: [
-    { patternProperties: { '^x-': { type: 'string' }, '(a+)+$': { type: 'integer' } }, additionalProperties: false },
+    {
+      patternProperties: { '^x-': { type: 'string' }, '(a+)+$': { type: 'integer' } },
+      additionalProperties: false,
+    },
     ['{"x-b":"a"}', '{"a":1}'],
     { '{"x-b":1}': ['/x-b must be a string'], '{"b":1}': ['/b is not defined in the contract'] },
   ],
@@ -122,13 +150,21 @@ const cases: Record<string, Case> = {
   propertyNames: [
     { propertyNames: { maxLength: 2, pattern: '^[a-z]+$' } },
     ['{"ab":1}', '[]'],
-    { '{"abc":1,"A":1}': ['/abc has a name that is not allowed', '/A has a name that is not allowed'] },
+    {
+      '{"abc":1,"A":1}': [
+        '/abc has a name that is not allowed',
+        '/A has a name that is not allowed',
+      ],
+    },
   ],
   unevaluatedProperties: [
     { allOf: [pet], properties: { name: {} }, unevaluatedProperties: false },
     ['{"kind":"cat","name":1}'],
     {
-      '{"kind":"cat","x":1,"y":1}': ['/x is not defined in the contract', '/y is not defined in the contract'],
+      '{"kind":"cat","x":1,"y":1}': [
+        '/x is not defined in the contract',
+        '/y is not defined in the contract',
+      ],
       // Ajv's own tracking would accept this.
       '{"kind":"cat","constructor":1}': ['/constructor is not defined in the contract'],
       '{"kind":"cat","toString":1}': ['/toString is not defined in the contract'],
@@ -170,7 +206,11 @@ const cases: Record<string, Case> = {
     { '["a"]': ['/0 must be an integer'] },
   ],
   '$ref beside keywords': [
-    { $ref: '#/components/schemas/pet', maxProperties: 2, properties: { name: { type: 'string' } } },
+    {
+      $ref: '#/components/schemas/pet',
+      maxProperties: 2,
+      properties: { name: { type: 'string' } },
+    },
     ['{"kind":"cat","name":"Tom"}'],
     {
       '{"name":1}': ['/kind is required', '/name must be a string'],
@@ -208,20 +248,32 @@ test.each(Object.entries(cases))('%s', (_name, [schema, good, bad]) => {
 
 test('each new keyword has a rule of its own, with the limit of the contract', () => {
   const rulesOf = (schema: object, text: string) => {
-    const faults = only(contractOf(schema)).body!.media('application/json')!.check(Buffer.from(text));
+    const faults = only(contractOf(schema))
+      .body!.media('application/json')!
+      .check(Buffer.from(text));
     for (const { rule } of faults) expect(Object.keys(RULES)).toContain(rule);
     return faults.map(({ rule, limit }) => [rule, limit]);
   };
-  expect(rulesOf({ type: ['integer', 'string'] }, 'true')).toEqual([['type', ['integer', 'string']]]);
+  expect(rulesOf({ type: ['integer', 'string'] }, 'true')).toEqual([
+    ['type', ['integer', 'string']],
+  ]);
   expect(rulesOf({ const: 5 }, '6')).toEqual([['const', 5]]);
   expect(rulesOf({ exclusiveMinimum: 5 }, '5')).toEqual([['exclusiveMinimum', 5]]);
   expect(rulesOf({ items: false }, '[1]')).toEqual([['items', undefined]]);
   expect(rulesOf({ contains: { const: 1 } }, '[]')).toEqual([['contains', undefined]]);
   expect(rulesOf({ contains: { const: 1 }, minContains: 2 }, '[1]')).toEqual([['minContains', 2]]);
-  expect(rulesOf({ contains: { const: 1 }, maxContains: 1 }, '[1,1]')).toEqual([['maxContains', 1]]);
-  expect(rulesOf({ propertyNames: { maxLength: 1 } }, '{"ab":1}')).toEqual([['propertyNames', undefined]]);
-  expect(rulesOf({ dependentRequired: { a: ['b'] } }, '{"a":1}')).toEqual([['dependentRequired', 'a']]);
-  expect(rulesOf({ unevaluatedProperties: false }, '{"a":1}')).toEqual([['unevaluatedProperties', undefined]]);
+  expect(rulesOf({ contains: { const: 1 }, maxContains: 1 }, '[1,1]')).toEqual([
+    ['maxContains', 1],
+  ]);
+  expect(rulesOf({ propertyNames: { maxLength: 1 } }, '{"ab":1}')).toEqual([
+    ['propertyNames', undefined],
+  ]);
+  expect(rulesOf({ dependentRequired: { a: ['b'] } }, '{"a":1}')).toEqual([
+    ['dependentRequired', 'a'],
+  ]);
+  expect(rulesOf({ unevaluatedProperties: false }, '{"a":1}')).toEqual([
+    ['unevaluatedProperties', undefined],
+  ]);
   expect(rulesOf({ unevaluatedItems: false }, '[1]')).toEqual([['unevaluatedItems', undefined]]);
 });
 
@@ -251,7 +303,11 @@ test('a recursive schema that looks for what is not evaluated costs the same at 
 test('what an alternative leaves over is looked for, whatever is wrong with those before it', () => {
   const faultsOf = check({
     properties: { q: { type: 'integer' } },
-    oneOf: [{ required: ['z'] }, { properties: { a: {} }, unevaluatedProperties: false }, { required: ['b'] }],
+    oneOf: [
+      { required: ['z'] },
+      { properties: { a: {} }, unevaluatedProperties: false },
+      { required: ['b'] },
+    ],
   });
   expect(faultsOf('{"q":1,"b":1}')).toEqual([]);
   expect(faultsOf('{"q":"x","b":1}')).toEqual(['/q must be an integer']);
@@ -259,7 +315,11 @@ test('what an alternative leaves over is looked for, whatever is wrong with thos
 });
 
 test('an alternative with another fault does not report what it leaves over', () => {
-  const form = (kind: string) => ({ required: [kind], properties: { [kind]: {} }, unevaluatedProperties: false });
+  const form = (kind: string) => ({
+    required: [kind],
+    properties: { [kind]: {} },
+    unevaluatedProperties: false,
+  });
   const faultsOf = check({ anyOf: [form('a'), form('b')] });
   expect(faultsOf('{"b":1,"c":1}').sort()).toEqual([
     '/a is required (in one of the schemas)',
@@ -276,8 +336,16 @@ test('entries beyond count of a list of many are looked at once', () => {
 
 describe('a discriminator', () => {
   const kinds = {
-    cat: { type: 'object', required: ['kind'], properties: { kind: { const: 'cat' }, lives: { type: 'integer' } } },
-    dog: { type: 'object', required: ['kind'], properties: { kind: { enum: ['dog'] }, tail: { type: 'string' } } },
+    cat: {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { const: 'cat' }, lives: { type: 'integer' } },
+    },
+    dog: {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { enum: ['dog'] }, tail: { type: 'string' } },
+    },
     any: {
       oneOf: [{ $ref: '#/components/schemas/cat' }, { $ref: '#/components/schemas/dog' }],
       discriminator: { propertyName: 'kind' },
@@ -293,7 +361,10 @@ describe('a discriminator', () => {
 });
 
 test('a property that is read-only beside its reference must not be sent if that is refused', () => {
-  const schema = { required: ['id'], properties: { id: { $ref: '#/components/schemas/id', readOnly: true } } };
+  const schema = {
+    required: ['id'],
+    properties: { id: { $ref: '#/components/schemas/id', readOnly: true } },
+  };
   const refuse = { readOnly: 'refuse' } as const;
   const faultsOf = check(schema, { id: { type: 'string' } }, refuse);
   expect(faultsOf('{}')).toEqual([]);
@@ -315,7 +386,10 @@ describe('members for one direction', () => {
   });
 
   test('are not asked for because of others', () => {
-    const judge = check({ properties: { id: { readOnly: true } }, dependentRequired: { a: ['id', 'b'] } });
+    const judge = check({
+      properties: { id: { readOnly: true } },
+      dependentRequired: { a: ['id', 'b'] },
+    });
     expect(judge('{"a":1,"b":1}')).toEqual([]);
     expect(judge('{"a":1}')).toEqual(['/b is required if a is present']);
   });
@@ -328,14 +402,18 @@ test('a list is not an object with a member length, of which dependentSchemas co
 
 test('levels of alternatives that look for what is not evaluated do not multiply what is compiled', () => {
   let schema: object = { properties: { a: {} }, unevaluatedProperties: false };
-  for (let i = 0; i < 24; i++) schema = { anyOf: [schema, { required: ['never'] }], unevaluatedProperties: false };
+  for (let i = 0; i < 24; i++)
+    schema = { anyOf: [schema, { required: ['never'] }], unevaluatedProperties: false };
   const judge = check(schema);
   expect(judge('{"a":1}')).toEqual([]);
 });
 
 test.each<[schema: unknown, problem: string]>([
   [{ exclusiveMinimum: true }, 'must be a number'],
-  [{ type: ['string', 'text'] }, 'must be array, boolean, integer, null, number, object or string, or a list of these'],
+  [
+    { type: ['string', 'text'] },
+    'must be array, boolean, integer, null, number, object or string, or a list of these',
+  ],
   [{ type: [] }, 'or a list of these'],
   [{ items: [{}] }, 'must be an object, true or false'],
   [{ minContains: -1 }, 'must be a whole number, 0 or more'],
@@ -344,7 +422,10 @@ test.each<[schema: unknown, problem: string]>([
   [{ patternProperties: { '^(a+)+\\1$': {} } }, 'its time cannot be bounded'],
   [{ $ref: '#nowhere' }, '#nowhere does not exist'],
   [{ $ref: 'https://example.com/s' }, 'is on the network: only files are read'],
-  [{ $schema: 'http://json-schema.org/draft-07/schema#' }, 'is not known here, only JSON Schema 2020-12'],
+  [
+    { $schema: 'http://json-schema.org/draft-07/schema#' },
+    'is not known here, only JSON Schema 2020-12',
+  ],
   [{ $id: 'a#b' }, 'must be a reference without a fragment'],
   [{ allOf: [{ $id: 'x:a' }, { $id: 'x:a' }] }, 'x:a is the $id of another schema too'],
   [{ allOf: [{ $anchor: 'a' }, { $anchor: 'a' }] }, 'a is the name of another schema too'],
@@ -356,8 +437,14 @@ test.each<[schema: unknown, problem: string]>([
 });
 
 test.each<[schema: object, note: string]>([
-  [{ type: 'string', nullable: true }, 'nullable means nothing in OpenAPI 3.1: a list of types that has null does'],
-  [{ type: 'string', contentEncoding: 'base64' }, 'contentEncoding is not enforced: it describes what is in the text'],
+  [
+    { type: 'string', nullable: true },
+    'nullable means nothing in OpenAPI 3.1: a list of types that has null does',
+  ],
+  [
+    { type: 'string', contentEncoding: 'base64' },
+    'contentEncoding is not enforced: it describes what is in the text',
+  ],
   [{ definitions2: {} }, 'definitions2 is not a field that OpenAPI 3.1 has here: it is ignored'],
   [{ enum: [] }, 'enum lists no value, so none fits'],
   [{ $id: 'x:y' }, '$id is called x-id in the published document: references there need none'],

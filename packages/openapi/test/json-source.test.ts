@@ -22,15 +22,17 @@ function parsed(text: string): unknown {
 /** Behind a comment a text is YAML, and no line has moved. */
 const asYaml = (text: string): string => `${text}\n# YAML`;
 
-describe.each(readdirSync(folder).filter((name) => name.endsWith('.yaml') && !/alias|lacks/.test(name)))(
-  '%s',
-  (name) => {
-    test.each([undefined, 1, '\t', '\r\n  '])('has the same findings as JSON and as YAML, indented by %j', (indent) => {
+describe.each(
+  readdirSync(folder).filter((name) => name.endsWith('.yaml') && !/alias|lacks/.test(name)),
+)('%s', (name) => {
+  test.each([undefined, 1, '\t', '\r\n  '])(
+    'has the same findings as JSON and as YAML, indented by %j',
+    (indent) => {
       const text = JSON.stringify(parse(readFileSync(folder + name, 'utf8')), null, indent);
       expect(parsed(text)).toEqual(parsed(asYaml(text)));
-    });
-  },
-);
+    },
+  );
+});
 
 test('any JSON object has the same value and the same places in both', () => {
   const value = fc.dictionary(fc.string(), fc.jsonValue());
@@ -50,7 +52,9 @@ test('any JSON object has the same value and the same places in both', () => {
 
 function placesIn(value: unknown, places: Places): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
-  const own = [null, 'no such member', ...Object.keys(value)].map((key) => places.of(value, key, ''));
+  const own = [null, 'no such member', ...Object.keys(value)].map((key) =>
+    places.of(value, key, ''),
+  );
   return [...own, ...Object.values(value).flatMap((member) => placesIn(member, places))];
 }
 

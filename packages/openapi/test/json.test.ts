@@ -22,7 +22,9 @@ function parsed(text: string): unknown {
 
 /** Integers rounded, objects with a prototype. */
 const rounded = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)));
+  JSON.parse(
+    JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)),
+  );
 
 describe('agrees with JSON.parse', () => {
   test('on every value', () => {
@@ -38,7 +40,14 @@ describe('agrees with JSON.parse', () => {
   });
 
   test('on what is not JSON', () => {
-    const scrap = fc.constantFrom(...'{}[],:"\\0123456789.eE+-truefalsn \t\n', '"a"', '\u0001', 'null', '\\u00e9', 'ü');
+    const scrap = fc.constantFrom(
+      ...'{}[],:"\\0123456789.eE+-truefalsn \t\n',
+      '"a"',
+      '\u0001',
+      'null',
+      '\\u00e9',
+      'ü',
+    );
     fc.assert(
       fc.property(fc.array(scrap, { maxLength: 12 }), (parts) => {
         const text = parts.join('');
@@ -68,7 +77,19 @@ describe('agrees with JSON.parse', () => {
 
 describe('finds each name that an object has twice, and no other', () => {
   const long = 'n'.repeat(40);
-  const name = fc.constantFrom('a', 'b', 'c', '\\u0061', 'a\\"b', '\\\\', '', '日本', 'constructor', '__proto__', long);
+  const name = fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    '\\u0061',
+    'a\\"b',
+    '\\\\',
+    '',
+    '日本',
+    'constructor',
+    '__proto__',
+    long,
+  );
   const leaf = fc.constantFrom('0', '""', '"a"', '[]', '{}', '{"a":1,"b":2}', '[{"b":1},{"a":1}]');
   const object = (value: fc.Arbitrary<string>) =>
     fc.array(fc.tuple(name, value), { maxLength: 5 }).map((members) => ({
@@ -91,7 +112,9 @@ describe('finds each name that an object has twice, and no other', () => {
         const twice = names.find((name, i) => names.indexOf(name) < i)!;
         return expect(fault).toMatchObject({
           rule: 'repeated',
-          pointer: expect.stringMatching(`^/${at}/${twice === long ? 'n+' : twice.replace(/\\/, '\\\\')}$`),
+          pointer: expect.stringMatching(
+            `^/${at}/${twice === long ? 'n+' : twice.replace(/\\/, '\\\\')}$`,
+          ),
         });
       }),
       { numRuns: 5000 },
@@ -118,9 +141,15 @@ test('texts of all lengths end where they end', () => {
   // The longer text leaves its codes behind.
   const around = [1, 2, 3, 64 * 1024 - 3, 64 * 1024 - 2, 64 * 1024 - 1, 64 * 1024];
   for (const length of [...around, 10]) {
-    expect(read('1'.repeat(Math.min(length, 15)).padEnd(length))).toBe(Number('1'.repeat(Math.min(length, 15))));
-    expect(fault(`"${'a'.repeat(length)}`)).toBe(` ${length + 1} is not valid JSON: a string has no end`);
-    expect(fault(`"${'a'.repeat(length)}\\`)).toBe(` ${length + 2} is not valid JSON: a string has no end`);
+    expect(read('1'.repeat(Math.min(length, 15)).padEnd(length))).toBe(
+      Number('1'.repeat(Math.min(length, 15))),
+    );
+    expect(fault(`"${'a'.repeat(length)}`)).toBe(
+      ` ${length + 1} is not valid JSON: a string has no end`,
+    );
+    expect(fault(`"${'a'.repeat(length)}\\`)).toBe(
+      ` ${length + 2} is not valid JSON: a string has no end`,
+    );
   }
 });
 
@@ -132,7 +161,9 @@ describe('in steps', () => {
   }
 
   test('of any size it reads the same', () => {
-    const scrap = fc.array(fc.constantFrom(...'{}[],:" \t1', '1.0', '"a"', '{"a":', '[[', 'null'), { maxLength: 20 });
+    const scrap = fc.array(fc.constantFrom(...'{}[],:" \t1', '1.0', '"a"', '{"a":', '[[', 'null'), {
+      maxLength: 20,
+    });
     const json = fc.json({ maxDepth: 6 });
     fc.assert(
       fc.property(
@@ -155,20 +186,28 @@ describe('in steps', () => {
     const steps = readJsonInSteps(bytes(text));
     let step = steps.next();
     let count = 1;
-    for (; !step.done; step = steps.next(), count++) expect(read('{"other":[1]}')).toEqual({ other: [1] });
+    for (; !step.done; step = steps.next(), count++)
+      expect(read('{"other":[1]}')).toEqual({ other: [1] });
     expect(count).toBeGreaterThan(text.length / 8192);
     expect(step.value).toEqual(readJson(bytes(text)));
   });
 
-  test.each([' '.repeat(70_000), '日本'.repeat(12_000)])('a text of many bytes may be short: %.2s', (long) => {
-    const text = JSON.stringify([long]);
-    for (const body of [bytes(text), bytes(`${text}!`), Uint8Array.from([...bytes(text), 0xff])]) {
-      const steps = readJsonInSteps(body);
-      let step = steps.next();
-      while (!step.done) step = steps.next();
-      expect(step.value).toEqual(readJson(body));
-    }
-  });
+  test.each([' '.repeat(70_000), '日本'.repeat(12_000)])(
+    'a text of many bytes may be short: %.2s',
+    (long) => {
+      const text = JSON.stringify([long]);
+      for (const body of [
+        bytes(text),
+        bytes(`${text}!`),
+        Uint8Array.from([...bytes(text), 0xff]),
+      ]) {
+        const steps = readJsonInSteps(body);
+        let step = steps.next();
+        while (!step.done) step = steps.next();
+        expect(step.value).toEqual(readJson(body));
+      }
+    },
+  );
 });
 
 describe('refuses', () => {
@@ -218,7 +257,11 @@ describe('refuses', () => {
   });
 
   test('what is nested too deep, and nothing that is not', () => {
-    expect(readJson(bytes('[[[]]]'), 2).fault).toMatchObject({ rule: 'depth', limit: 2, pointer: '/0/0' });
+    expect(readJson(bytes('[[[]]]'), 2).fault).toMatchObject({
+      rule: 'depth',
+      limit: 2,
+      pointer: '/0/0',
+    });
     expect(readJson(bytes('[[[]]]'), 3).fault).toBeNull();
     expect(read('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH))).toBeDefined();
     expect(fault('['.repeat(MAX_DEPTH + 1) + ']'.repeat(MAX_DEPTH + 1))).toContain(
@@ -266,12 +309,18 @@ describe('reads numbers', () => {
     expect(read(`[${text}]`)).toEqual([value]);
   });
 
-  test.each(['1e999', '-1e999', '9'.repeat(400), '9007199254740993.5', '1.00000000000000000001', '1e-999'])(
-    'but refuses %s, which no number here is near enough to',
-    (text) => {
-      expect(fault(`{"a":${text}}`)).toBe('/a 5 is a number too large or too precise to be read exactly');
-    },
-  );
+  test.each([
+    '1e999',
+    '-1e999',
+    '9'.repeat(400),
+    '9007199254740993.5',
+    '1.00000000000000000001',
+    '1e-999',
+  ])('but refuses %s, which no number here is near enough to', (text) => {
+    expect(fault(`{"a":${text}}`)).toBe(
+      '/a 5 is a number too large or too precise to be read exactly',
+    );
+  });
 
   test('every 64-bit integer', () => {
     fc.assert(
@@ -283,7 +332,10 @@ describe('reads numbers', () => {
 });
 
 test('members named like parts of objects are members like any other', () => {
-  const value = read('{"__proto__":{"polluted":true},"constructor":1,"toString":2}') as Record<string, unknown>;
+  const value = read('{"__proto__":{"polluted":true},"constructor":1,"toString":2}') as Record<
+    string,
+    unknown
+  >;
   expect(Object.keys(value)).toEqual(['__proto__', 'constructor', 'toString']);
   expect(value.polluted).toBeUndefined();
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();

@@ -33,13 +33,17 @@ test('a text that is not YAML is refused', () => {
     '2:19: Flow sequence in block collection must be sufficiently indented and end with a ]',
     '2:20: Flow map in block collection must be sufficiently indented and end with a }',
   ]);
-  expect(problemsOf(() => loadText('openapi: 3.0.3\nopenapi: 3.0.3\n'))).toEqual(['2:1: Map keys must be unique']);
+  expect(problemsOf(() => loadText('openapi: 3.0.3\nopenapi: 3.0.3\n'))).toEqual([
+    '2:1: Map keys must be unique',
+  ]);
   expect(problemsOf(() => loadText(''))).toEqual(['1:1: is not an OpenAPI document']);
 });
 
 test('a file that is not there is refused', () => {
   expect(() => loadContract(`${folder}nowhere.yaml`)).toThrow(
-    new ContractError([{ file: `${folder}nowhere.yaml`, place: '', message: 'cannot be read (ENOENT)' }]),
+    new ContractError([
+      { file: `${folder}nowhere.yaml`, place: '', message: 'cannot be read (ENOENT)' },
+    ]),
   );
 });
 
@@ -86,18 +90,27 @@ describe('aliases of YAML', () => {
   });
 
   test.each(['1', '[1]', '"*a"', '', '[[]]'])('are not merged from %s', (value) => {
-    expect(() => root(`a: { <<: ${value} }`)).toThrow('the merge key << must have a map or a list of maps');
+    expect(() => root(`a: { <<: ${value} }`)).toThrow(
+      'the merge key << must have a map or a list of maps',
+    );
   });
 
   test('keep the places of merged members', () => {
     const places = new Places();
     const text = 'a: &a\n  x: 1\nb:\n  <<: *a\n  y: 1\n';
     const { b } = readSource({ file: 'openapi.yaml', text }, places).root as { b: object };
-    expect(['x', 'y', 'z'].map((key) => places.of(b, key, '').place)).toEqual(['2:3 /b/x', '5:3 /b/y', '4:3 /b/z']);
+    expect(['x', 'y', 'z'].map((key) => places.of(b, key, '').place)).toEqual([
+      '2:3 /b/x',
+      '5:3 /b/y',
+      '4:3 /b/z',
+    ]);
   });
 
   test('take a time that grows with the file: 5,000 of them and of anchors are read', () => {
-    const lines = Array.from({ length: 5_000 }, (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`);
+    const lines = Array.from(
+      { length: 5_000 },
+      (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`,
+    );
     const entries = root(lines.join('\n')) as { anchor: object; alias: object }[];
     expect(entries).toHaveLength(5_000);
     expect(entries.every(({ anchor, alias }) => anchor === alias)).toBe(true);
@@ -115,7 +128,9 @@ paths:
 `;
   const contract = loadText(text);
   const allowed = contract.operations.map((operation) =>
-    [200, 400, 401].filter((status) => operation.checkResponse(status, undefined, Buffer.alloc(0)).length === 0),
+    [200, 400, 401].filter(
+      (status) => operation.checkResponse(status, undefined, Buffer.alloc(0)).length === 0,
+    ),
   );
   expect(allowed).toEqual([
     [200, 400, 401],
@@ -126,7 +141,11 @@ paths:
 });
 
 test('JSON documents load as well, with their places', () => {
-  const text = JSON.stringify({ ...head, paths: { '/': { get: { operationId: 'a', responses: done } } } }, null, '\t');
+  const text = JSON.stringify(
+    { ...head, paths: { '/': { get: { operationId: 'a', responses: done } } } },
+    null,
+    '\t',
+  );
   expect(only(loadText(text, {}, 'openapi.json')).id).toBe('a');
   const broken = text.replace('"responses"', '"reponses"');
   expect(problemsOf(() => loadText(broken, {}, 'openapi.json'))).toEqual([
@@ -171,7 +190,9 @@ test.each<[string, readonly string[]]>([
   ["[{ url: 'https://a.example/a%20b' }]", ['']],
   ["[{ url: 'https://a.example//v1' }]", ['']],
 ])('by default paths begin with the plain path that all servers share: %s', (servers, prefixes) => {
-  const contract = loadText(`{ openapi: 3.0.3, info: { title: A, version: '1' }, paths: {}, servers: ${servers} }`);
+  const contract = loadText(
+    `{ openapi: 3.0.3, info: { title: A, version: '1' }, paths: {}, servers: ${servers} }`,
+  );
   expect(contract.prefixes).toEqual(prefixes);
 });
 
@@ -194,7 +215,10 @@ paths:
     );
     expect(ids).toEqual(['pets', 'root', null, null, null, null]);
     expect(contract.match('GET', '/pets')).toEqual({ operation: null, allow: null });
-    expect(contract.operations[1]!.replyHeaders).toEqual(['Link', '</v1/>; rel="successor-version"']);
+    expect(contract.operations[1]!.replyHeaders).toEqual([
+      'Link',
+      '</v1/>; rel="successor-version"',
+    ]);
   });
 
   test('or with that of another server, and variables have their defaults', () => {
@@ -240,8 +264,15 @@ test('two spellings of one path are one path if no method is in both', () => {
   });
   const found = ['GET', 'PUT', 'HEAD'].map((method) => contract.match(method, '/a/x').operation!);
   expect(found.map(({ path }) => path)).toEqual(['/a/{x}', '/a/{y}', '/a/{z}']);
-  expect(found.map((operation) => operation.checkParameters(['x'], '', [])[0]!.pointer)).toEqual(['/x', '/y', '/z']);
-  expect(contract.match('POST', '/a/1')).toEqual({ operation: null, allow: ['GET', 'PUT', 'HEAD'] });
+  expect(found.map((operation) => operation.checkParameters(['x'], '', [])[0]!.pointer)).toEqual([
+    '/x',
+    '/y',
+    '/z',
+  ]);
+  expect(contract.match('POST', '/a/1')).toEqual({
+    operation: null,
+    allow: ['GET', 'PUT', 'HEAD'],
+  });
   expect(notesOf(contract)).toEqual([
     'is one path with /a/{x}, which has other methods',
     'is one path with /a/{x}, which has other methods',
@@ -258,15 +289,25 @@ paths:
   /b: { get: { operationId: b, parameters: [{ name: q, in: query, schema: *int }], responses: *done } }
 `;
   const contract = loadText(text);
-  expect(contract.operations.map((operation) => operation.checkParameters([], 'id=x&q=y', []).length)).toEqual([2, 2]);
+  expect(
+    contract.operations.map((operation) => operation.checkParameters([], 'id=x&q=y', []).length),
+  ).toEqual([2, 2]);
 });
 
 test('the text of the document keeps every digit', () => {
-  const text = JSON.stringify({ ...head, paths: {}, components: { schemas: { A: { type: 'integer' } } } });
-  const contract = loadText(text.replace('"integer"', '"integer","maximum":9223372036854775807,"minimum":-1.5'));
+  const text = JSON.stringify({
+    ...head,
+    paths: {},
+    components: { schemas: { A: { type: 'integer' } } },
+  });
+  const contract = loadText(
+    text.replace('"integer"', '"integer","maximum":9223372036854775807,"minimum":-1.5'),
+  );
   expect(contract.json).toContain('"maximum": 9223372036854775807');
   expect(JSON.parse(contract.json)).toEqual(
-    JSON.parse(JSON.stringify(contract.document, (_, v) => (typeof v === 'bigint' ? Number(v) : v))),
+    JSON.parse(
+      JSON.stringify(contract.document, (_, v) => (typeof v === 'bigint' ? Number(v) : v)),
+    ),
   );
   expect(loadText(contract.json).json).toBe(contract.json);
 });
@@ -293,10 +334,19 @@ test('large documents load, however long the chains of references in them', () =
   });
   const schemas = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`S${i}`, schema(i)]));
   const content = { 'application/json': { schema: ref(0) } };
-  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas });
+  const contract = load(
+    { '/': { post: { requestBody: { content }, responses: done } } },
+    { schemas },
+  );
   const media = only(contract).body!.media('application/json')!;
   expect(media.check(new TextEncoder().encode('{"next":{"next":{"list":[1]}}}'))).toEqual([
-    { in: 'body', pointer: '/next/next/list/0', message: 'must be an object', rule: 'type', limit: 'object' },
+    {
+      in: 'body',
+      pointer: '/next/next/list/0',
+      message: 'must be an object',
+      rule: 'type',
+      limit: 'object',
+    },
   ]);
 });
 
@@ -305,7 +355,13 @@ const everything = {
   paths: {
     '/a/{id}.{kind}': {
       parameters: [
-        { name: 'id', in: 'path', required: true, style: 'label', schema: { type: 'integer', minimum: 1 } },
+        {
+          name: 'id',
+          in: 'path',
+          required: true,
+          style: 'label',
+          schema: { type: 'integer', minimum: 1 },
+        },
         { name: 'kind', in: 'path', required: true, schema: { $ref: '#/components/schemas/Kind' } },
       ],
       post: {
@@ -322,7 +378,10 @@ const everything = {
           required: true,
           content: {
             'application/json': { schema: { $ref: '#/components/schemas/Pet' } },
-            'application/x-www-form-urlencoded': { schema: { type: 'object' }, encoding: { a: { style: 'form' } } },
+            'application/x-www-form-urlencoded': {
+              schema: { type: 'object' },
+              encoding: { a: { style: 'form' } },
+            },
           },
         },
         responses: {
@@ -357,7 +416,10 @@ const everything = {
 
 function waysInto(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => [[key], ...waysInto(member).map((way) => [key, ...way])]);
+  return Object.entries(value).flatMap(([key, member]) => [
+    [key],
+    ...waysInto(member).map((way) => [key, ...way]),
+  ]);
 }
 
 test('a document with a bit of everything loads', () => {

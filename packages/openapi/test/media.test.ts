@@ -61,7 +61,8 @@ describe('the rule for a body', () => {
     const text = `[1.0,${'1,'.repeat(50_000)}6]`;
     const steps = rule.steps!(bytes(text));
     let step = steps.next();
-    for (; !step.done; step = steps.next()) expect(short(rule.check(bytes('[1.0]')))).toHaveLength(1);
+    for (; !step.done; step = steps.next())
+      expect(short(rule.check(bytes('[1.0]')))).toHaveLength(1);
     expect(step.value).toEqual(rule.check(bytes(text)));
     expect(step.value).toHaveLength(2);
   });
@@ -105,21 +106,31 @@ describe('the rule for a body', () => {
   });
 
   test('of a range reads JSON where it is sent', () => {
-    expect(send({ 'application/*': integer }, 'application/json', '{"a":"x"}')).toEqual(['/a must be an integer']);
-    expect(send({ '*/*': integer }, 'application/merge-patch+json', '{"a":"x"}')).toEqual(['/a must be an integer']);
-    expect(send({ '*/*': integer }, 'image/svg+xml', '<svg><a>x</a></svg>')).toEqual(['/a must be an integer']);
+    expect(send({ 'application/*': integer }, 'application/json', '{"a":"x"}')).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(send({ '*/*': integer }, 'application/merge-patch+json', '{"a":"x"}')).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(send({ '*/*': integer }, 'image/svg+xml', '<svg><a>x</a></svg>')).toEqual([
+      '/a must be an integer',
+    ]);
   });
 
   test.each(['text/json', 'text/*'])('of the type text/json reads JSON under %s', (entry) => {
-    expect(send({ [entry]: integer }, 'text/json; charset=utf-8', '{"a":"x"}')).toEqual(['/a must be an integer']);
+    expect(send({ [entry]: integer }, 'text/json; charset=utf-8', '{"a":"x"}')).toEqual([
+      '/a must be an integer',
+    ]);
     expect(send({ [entry]: integer }, 'text/json', '{"a":1}')).toEqual([]);
   });
 
   test('of a type ending in +json reads JSON', () => {
-    expect(send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{"a":"x"}')).toEqual([
-      '/a must be an integer',
-    ]);
-    expect(send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{')).toHaveLength(1);
+    expect(
+      send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{"a":"x"}'),
+    ).toEqual(['/a must be an integer']);
+    expect(
+      send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{'),
+    ).toHaveLength(1);
   });
 
   test('without a schema still wants JSON', () => {
@@ -135,9 +146,9 @@ describe('text', () => {
 
   test('is one string, or what the schema makes of it', () => {
     expect(send(text({ type: 'string', maxLength: 3 }), 'text/plain', 'Tür')).toEqual([]);
-    expect(send(text({ type: 'string', maxLength: 3 }), 'text/plain; charset=utf-8', 'Türe')).toEqual([
-      'must have at most 3 characters',
-    ]);
+    expect(
+      send(text({ type: 'string', maxLength: 3 }), 'text/plain; charset=utf-8', 'Türe'),
+    ).toEqual(['must have at most 3 characters']);
     expect(send(text({ type: 'integer' }), 'text/plain', '7')).toEqual([]);
     expect(send(text({ type: 'integer' }), 'text/plain', 'seven')).toEqual(['must be an integer']);
     expect(send(text({ type: 'string' }), 'text/plain; charset=latin1', 'x')).toBe('415');
@@ -146,7 +157,9 @@ describe('text', () => {
   test('of other types than plain is text too', () => {
     const csv = { 'text/csv': { schema: { type: 'string', pattern: '^(\\w+,\\w+\\n)+$' } } };
     expect(send(csv, 'text/csv', 'a,b\nc,d\n')).toEqual([]);
-    expect(send(csv, 'text/csv; charset=utf-8', 'a;b\n')).toEqual(['must match the pattern ^(\\w+,\\w+\\n)+$']);
+    expect(send(csv, 'text/csv; charset=utf-8', 'a;b\n')).toEqual([
+      'must match the pattern ^(\\w+,\\w+\\n)+$',
+    ]);
     expect(send(csv, 'text/csv; charset=latin1', 'a,b\n')).toBe('415');
   });
 
@@ -173,7 +186,11 @@ describe('a form', () => {
   };
   const encoding = { csv: { explode: false }, deep: { style: 'deepObject' } };
   const post = (text: string) =>
-    send({ 'application/x-www-form-urlencoded': { schema, encoding } }, 'application/x-www-form-urlencoded', text);
+    send(
+      { 'application/x-www-form-urlencoded': { schema, encoding } },
+      'application/x-www-form-urlencoded',
+      text,
+    );
 
   test.each([
     'name=Jo+Ann',
@@ -205,17 +222,22 @@ describe('a form', () => {
 
   test('may have other fields where the schema lets it', () => {
     const open = {
-      'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'integer' } } },
+      'application/x-www-form-urlencoded': {
+        schema: { type: 'object', additionalProperties: { type: 'integer' } },
+      },
     };
     expect(send(open, 'application/x-www-form-urlencoded', 'a=1&b=2')).toEqual([]);
-    expect(send(open, 'application/x-www-form-urlencoded', 'a=1&b=x')).toEqual(['/b must be an integer']);
+    expect(send(open, 'application/x-www-form-urlencoded', 'a=1&b=x')).toEqual([
+      '/b must be an integer',
+    ]);
     expect(send(open, 'application/x-www-form-urlencoded', '__proto__=1')).toEqual([]);
   });
 });
 
 describe('bytes', () => {
   const image = (schema: object) => ({ 'image/png': { schema: { type: 'string', ...schema } } });
-  const sendPng = (schema: object, bytes: Uint8Array) => short(bodyOf(image(schema)).media('image/png')!.check(bytes));
+  const sendPng = (schema: object, bytes: Uint8Array) =>
+    short(bodyOf(image(schema)).media('image/png')!.check(bytes));
 
   test.each([{ format: 'binary' }, {}])('of a string %j have a length in bytes', (schema) => {
     const bounds = { ...schema, minLength: 2, maxLength: 3 };
@@ -224,12 +246,16 @@ describe('bytes', () => {
     ]);
     expect(sendPng(bounds, Uint8Array.of(0xff, 0xfe))).toEqual([]);
     expect(sendPng(bounds, bytes('äa'))).toEqual([]);
-    expect(sendPng(bounds, bytes('ää'))).toEqual([expect.stringMatching('must have at most 3 (bytes|characters)')]);
+    expect(sendPng(bounds, bytes('ää'))).toEqual([
+      expect.stringMatching('must have at most 3 (bytes|characters)'),
+    ]);
   });
 
   test('are text in UTF-8 if the schema says what only text can be', () => {
     expect(sendPng({ pattern: '^ä+$', maxLength: 2 }, bytes('ää'))).toEqual([]);
-    expect(sendPng({ pattern: '^ä+$', maxLength: 2 }, bytes('äää'))).toEqual(['must have at most 2 characters']);
+    expect(sendPng({ pattern: '^ä+$', maxLength: 2 }, bytes('äää'))).toEqual([
+      'must have at most 2 characters',
+    ]);
     expect(sendPng({ pattern: '^ä+$' }, Uint8Array.of(0xe4))).toEqual(['is not UTF-8']);
     expect(sendPng({ format: 'byte' }, bytes('AAAA'))).toEqual([]);
     expect(sendPng({ format: 'byte' }, bytes('AAA'))).toEqual(['must have the format byte']);
@@ -238,7 +264,9 @@ describe('bytes', () => {
 
   test('of no schema may be anything, which is noted', () => {
     const contract = contractOf({ 'application/octet-stream': {}, 'image/*': { schema: {} } });
-    expect(only(contract).body!.media('application/octet-stream')!.check(Uint8Array.of(0xff))).toEqual([]);
+    expect(
+      only(contract).body!.media('application/octet-stream')!.check(Uint8Array.of(0xff)),
+    ).toEqual([]);
     expect(only(contract).body!.media('image/png')!.check(Uint8Array.of(0xff))).toEqual([]);
     expect(notesOf(contract)).toEqual([
       'application/octet-stream has no schema: it may be any bytes',
@@ -253,7 +281,8 @@ describe('bytes', () => {
 
   test('of format binary are a string in JSON', () => {
     const schema = { type: 'string', format: 'binary', nullable: true, minLength: 2, maxLength: 3 };
-    const json = (text: string) => send({ 'application/json': { schema } }, 'application/json', text);
+    const json = (text: string) =>
+      send({ 'application/json': { schema } }, 'application/json', text);
     expect(json('"äöü"')).toEqual([]);
     expect(json('null')).toEqual([]);
     expect(json('1')).toEqual(['must be a string']);
@@ -283,16 +312,24 @@ describe('bodies that cannot be checked', () => {
       ),
     ]);
     const requestBody = { content: { [type]: object, 'application/json': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
+    const contract = load({
+      '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } },
+    });
     const { media } = only(contract).body!;
     expect(media(type.replace('*', 'png'))!.check(bytes('anything'))).toEqual([]);
-    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual(['/a must be an integer']);
-    expect(notesOf(contract)).toEqual([expect.stringContaining(`bodies of type ${type} are not checked: ${reason}`)]);
+    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(notesOf(contract)).toEqual([
+      expect.stringContaining(`bodies of type ${type} are not checked: ${reason}`),
+    ]);
   });
 
   test('are a problem for a form that is not an object', () => {
     expect(
-      problemsOf(() => contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } })),
+      problemsOf(() =>
+        contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } }),
+      ),
     ).toEqual([expect.stringContaining('the schema describes no object')]);
   });
 
@@ -300,55 +337,82 @@ describe('bodies that cannot be checked', () => {
     const contract = contractOf({ [range]: integer });
     const { media } = only(contract).body!;
     expect(media('application/x-protobuf')).toBeNull();
-    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual(['/a must be an integer']);
-    expect(short(media('application/x-www-form-urlencoded')!.check(bytes('a=x')))).toEqual(['/a must be an integer']);
-    expect(short(media('application/xml')!.check(bytes('<r><a>x</a></r>')))).toEqual(['/a must be an integer']);
+    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(short(media('application/x-www-form-urlencoded')!.check(bytes('a=x')))).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(short(media('application/xml')!.check(bytes('<r><a>x</a></r>')))).toEqual([
+      '/a must be an integer',
+    ]);
     expect(notesOf(contract)).toEqual([
-      expect.stringContaining(`bodies of type ${range} are taken in these syntaxes only: json, form, `),
+      expect.stringContaining(
+        `bodies of type ${range} are taken in these syntaxes only: json, form, `,
+      ),
     ]);
   });
 
   test('pass where the operation lets them, under a range too', () => {
     const requestBody = { content: { '*/*': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
+    const contract = load({
+      '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } },
+    });
     expect(only(contract).body!.media('application/x-protobuf')!.check(bytes('x'))).toEqual([]);
     expect(only(contract).body!.media('application/json')!.check(bytes('x'))).toHaveLength(1);
-    expect(notesOf(contract)).toEqual([expect.stringContaining('some bodies of type */* are not checked')]);
+    expect(notesOf(contract)).toEqual([
+      expect.stringContaining('some bodies of type */* are not checked'),
+    ]);
   });
 
   test('are noted if the operation has none', () => {
     const requestBody = { content: { 'application/json': integer } };
-    const contract = load({ '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } } });
+    const contract = load({
+      '/': { post: { requestBody, responses: done, 'x-unchecked-body': true } },
+    });
     expect(notesOf(contract)).toEqual(['has no effect: every body of this operation is checked']);
   });
 
   test('pass in answers, and are noted', () => {
-    const responses = { 200: { description: 'Done.', content: { 'application/x-protobuf': object } } };
+    const responses = {
+      200: { description: 'Done.', content: { 'application/x-protobuf': object } },
+    };
     const contract = load({ '/': { get: { responses } } });
     expect(only(contract).checkResponse(200, 'application/x-protobuf', bytes('x'))).toEqual([]);
-    expect(notesOf(contract)).toEqual([`bodies of type application/x-protobuf are not checked: ${why.bytes}`]);
+    expect(notesOf(contract)).toEqual([
+      `bodies of type application/x-protobuf are not checked: ${why.bytes}`,
+    ]);
   });
 });
 
 test('a form without a schema is still a form', () => {
   const type = 'application/x-www-form-urlencoded';
   expect(send({ [type]: {} }, type, 'a=1&b')).toEqual([]);
-  expect(send({ [type]: {} }, type, 'a=%zz')).toEqual(['/a must be UTF-8 in valid percent-encoding']);
+  expect(send({ [type]: {} }, type, 'a=%zz')).toEqual([
+    '/a must be UTF-8 in valid percent-encoding',
+  ]);
 });
 
 test('the nesting of JSON is bounded by a setting', () => {
   const requestBody = { content: { 'application/json': {} } };
   const parameters = [{ name: 'q', in: 'query', content: { 'application/json': {} } }];
-  const contract = load({ '/': { post: { requestBody, parameters, responses: done } } }, {}, { maxDepth: 2 });
+  const contract = load(
+    { '/': { post: { requestBody, parameters, responses: done } } },
+    {},
+    { maxDepth: 2 },
+  );
   const operation = only(contract);
   expect(short(operation.body!.media('application/json')!.check(bytes('[[[]]]')))).toEqual([
     '/0/0 is nested deeper than 2 levels (at byte 2)',
   ]);
-  expect(short(operation.checkParameters([], 'q=[[[]]]', []))).toEqual(['/q/0/0 is nested deeper than 2 levels']);
+  expect(short(operation.checkParameters([], 'q=[[[]]]', []))).toEqual([
+    '/q/0/0 is nested deeper than 2 levels',
+  ]);
 });
 
 test('a body says whether it is required and which types it takes', () => {
-  const body = only(contractOf({ 'text/plain': {}, 'application/json': {} }, { required: true })).body!;
+  const body = only(contractOf({ 'text/plain': {}, 'application/json': {} }, { required: true }))
+    .body!;
   expect([body.required, body.accepted]).toEqual([true, ['text/plain', 'application/json']]);
   expect(bodyOf({ 'text/plain': {} }).required).toBe(false);
 });
@@ -364,14 +428,16 @@ test('a described body of GET or DELETE is checked, one of HEAD is not', () => {
     ['DELETE', ['application/json']],
     ['HEAD', undefined],
   ]);
-  expect(short(contract.operations[0]!.body!.media('application/json')!.check(bytes('1')))).toEqual([
-    'must be an object',
-  ]);
+  expect(short(contract.operations[0]!.body!.media('application/json')!.check(bytes('1')))).toEqual(
+    ['must be an object'],
+  );
   expect(notesOf(contract)).toEqual(['the body of a HEAD request is ignored, as OpenAPI 3.0 says']);
 });
 
 test('an invalid media type is refused', () => {
-  expect(problemsOf(() => contractOf({ json: {} }))).toEqual([expect.stringContaining('json is not a media type')]);
+  expect(problemsOf(() => contractOf({ json: {} }))).toEqual([
+    expect.stringContaining('json is not a media type'),
+  ]);
 });
 
 test('no fault repeats what was sent', () => {
@@ -389,13 +455,17 @@ test('no fault repeats what was sent', () => {
     },
   };
   const json = bodyOf({ 'application/json': { schema } }).media('application/json')!;
-  const form = bodyOf({ 'application/x-www-form-urlencoded': { schema } }).media('application/x-www-form-urlencoded')!;
+  const form = bodyOf({ 'application/x-www-form-urlencoded': { schema } }).media(
+    'application/x-www-form-urlencoded',
+  )!;
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Z]{9}$/), (s) => {
       const body = { a: s, b: s, c: s, d: [s, s], e: s, f: s, g: s, h: { k: s } };
       const faults = json.check(bytes(JSON.stringify(body)));
       expect(new Set(faults.map(({ pointer }) => pointer[1]))).toEqual(new Set('abcdefgh'));
-      const formFaults = form.check(bytes(`a=${s}&b=${s}&c=${s}&d=${s}&d=${s}&e=${s}&f=${s}&g=${s}&h=${s}`));
+      const formFaults = form.check(
+        bytes(`a=${s}&b=${s}&c=${s}&d=${s}&d=${s}&e=${s}&f=${s}&g=${s}&h=${s}`),
+      );
       expect(JSON.stringify([faults, formFaults])).not.toContain(s);
     }),
   );

@@ -13,7 +13,11 @@ const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 const faults = formChecker({ type: 'object', additionalProperties: { type: 'array', items: {} } });
 
 function ours(bytes: Buffer): Seen[] {
-  return readParts(bytes, BOUNDARY).map(({ head, content }) => [head.name, head.filename, content.toString('latin1')]);
+  return readParts(bytes, BOUNDARY).map(({ head, content }) => [
+    head.name,
+    head.filename,
+    content.toString('latin1'),
+  ]);
 }
 
 function busboys(bytes: Buffer): Promise<Seen[]> {
@@ -40,7 +44,9 @@ function busboys(bytes: Buffer): Promise<Seen[]> {
 }
 
 async function undicis(bytes: Buffer): Promise<Seen[]> {
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': TYPE } }).formData();
+  const form = await new Response(new Uint8Array(bytes), {
+    headers: { 'content-type': TYPE },
+  }).formData();
   return Promise.all(
     [...form].map(async ([name, value]): Promise<Seen> => {
       if (typeof value === 'string') return [name, null, Buffer.from(value).toString('latin1')];
@@ -58,7 +64,10 @@ const withoutEmptyFile = ([name, filename, content]: Seen): Seen => [
 
 /** Mostly valid, and sometimes what readers differ in. */
 const usually = <T>(good: readonly T[], odd: readonly T[]) =>
-  fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom(...good) },
+    { weight: 1, arbitrary: fc.constantFrom(...odd) },
+  );
 
 const name = usually(
   ['a', 'b', 'ü', 'a[b]', '__proto__', ' a', 'a;b', 'a:b', "a'b", 'a, b'],
@@ -77,11 +86,19 @@ const disposition = fc
     fc.option(
       fc.oneof(
         { weight: 9, arbitrary: filename.map(quoted('filename')) },
-        fc.constantFrom("filename=f; filename*=utf-8''f", "filename*=utf-8''g", 'filename=f', 'name=z', 'x=y'),
+        fc.constantFrom(
+          "filename=f; filename*=utf-8''f",
+          "filename*=utf-8''g",
+          'filename=f',
+          'name=z',
+          'x=y',
+        ),
       ),
     ),
   )
-  .map(([type, separator, first, second]) => [type, first, ...(second === null ? [] : [second])].join(separator));
+  .map(([type, separator, first, second]) =>
+    [type, first, ...(second === null ? [] : [second])].join(separator),
+  );
 const header = fc.oneof(
   {
     weight: 4,
@@ -121,7 +138,13 @@ const content = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   usually(
     ['1', '"x"', '', '\r\n', '\r\n\r\n', '\n', '--', '\r\n--', `\r\n-${BOUNDARY}`, '\ufeff'],
-    [`\r\n--${BOUNDARY}`, `\n--${BOUNDARY}\r\n`, `--${BOUNDARY}--`, `\r\n--${BOUNDARY}X`, `\r\n--${BOUNDARY}--\r\n`],
+    [
+      `\r\n--${BOUNDARY}`,
+      `\n--${BOUNDARY}\r\n`,
+      `--${BOUNDARY}--`,
+      `\r\n--${BOUNDARY}X`,
+      `\r\n--${BOUNDARY}--\r\n`,
+    ],
   ),
 );
 const part = fc
@@ -151,7 +174,8 @@ const sent = fc
   )
   .map(([text, changes, spared]) => {
     const bytes = Buffer.from(text);
-    if (spared === 0) for (const [at, character] of changes) bytes[at % bytes.length] = character.charCodeAt(0);
+    if (spared === 0)
+      for (const [at, character] of changes) bytes[at % bytes.length] = character.charCodeAt(0);
     return bytes;
   });
 

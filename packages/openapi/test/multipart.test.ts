@@ -15,9 +15,17 @@ const pet = {
     born: { type: 'string', format: 'date' },
     tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, maxItems: 2 },
     owner: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
-    visits: { type: 'array', items: { type: 'object', properties: { at: { type: 'string', format: 'date' } } } },
+    visits: {
+      type: 'array',
+      items: { type: 'object', properties: { at: { type: 'string', format: 'date' } } },
+    },
     photo: { type: 'string', format: 'binary', minLength: 2, maxLength: 5 },
-    photos: { type: 'array', maxItems: 2, uniqueItems: true, items: { type: 'string', format: 'binary' } },
+    photos: {
+      type: 'array',
+      maxItems: 2,
+      uniqueItems: true,
+      items: { type: 'string', format: 'binary' },
+    },
     seal: { type: 'string', format: 'byte', maxLength: 8 },
     id: { type: 'integer', readOnly: true },
   },
@@ -26,7 +34,8 @@ const pet = {
 const post = formChecker(pet);
 const json = (name: string, text: string) => file(name, text, 'application/json', 'blob');
 const name = field('name', 'Tom');
-const disposition = (rest: string, content = 'Tom') => part(`Content-Disposition: form-data; ${rest}`, content);
+const disposition = (rest: string, content = 'Tom') =>
+  part(`Content-Disposition: form-data; ${rest}`, content);
 
 describe('a form fits with', () => {
   test.each<[what: string, ...parts: string[]]>([
@@ -44,18 +53,28 @@ describe('a form fits with', () => {
     ['a list of objects in one part', name, json('visits', '[{"at":"2028-02-29"},{}]')],
     ['a file of any type', name, file('photo', 'abc', 'image/png')],
     ['a file of no type', name, disposition('name="photo"; filename="f"', 'abc')],
-    ['a file field left empty in a browser', name, file('photos', '', 'application/octet-stream', '')],
+    [
+      'a file field left empty in a browser',
+      name,
+      file('photos', '', 'application/octet-stream', ''),
+    ],
     ['a file that was not chosen, of no type', name, disposition('name="photos"; filename=""', '')],
     ['a file with its line ends', name, file('photo', '\r\n\r\n\n')],
     ['different files', name, file('photos', 'a'), file('photos', 'b')],
     ['base64', name, field('seal', 'AAAA')],
     [
       'the type and the charset of text',
-      part('Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=UTF-8', 'Tür'),
+      part(
+        'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=UTF-8',
+        'Tür',
+      ),
     ],
     [
       'another charset where all is ASCII',
-      part('Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=ISO-8859-1', 'Tom'),
+      part(
+        'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=ISO-8859-1',
+        'Tom',
+      ),
     ],
     ['its length', part('Content-Disposition: form-data; name="name"\nContent-Length: 3', 'Tom')],
     [
@@ -63,12 +82,19 @@ describe('a form fits with', () => {
       part('content-disposition: form-data; name="name"\nContent-Transfer-Encoding: binary', 'Tom'),
     ],
     ['a name without quotes', disposition('name=name')],
-    ['no space behind its semicolons', part('Content-Disposition:form-data;name="photo";filename="f"', 'abc'), name],
+    [
+      'no space behind its semicolons',
+      part('Content-Disposition:form-data;name="photo";filename="f"', 'abc'),
+      name,
+    ],
     ['a filename beyond ASCII', name, file('photo', 'abc', 'image/png', 'Tür 1.png')],
     [
       'a filename* that says the same',
       name,
-      part(`Content-Disposition: form-data; name=photo; filename="Tür"; filename*=utf-8''T%C3%BCr`, 'abc'),
+      part(
+        `Content-Disposition: form-data; name=photo; filename="Tür"; filename*=utf-8''T%C3%BCr`,
+        'abc',
+      ),
     ],
   ])('%s', (_what, ...parts) => {
     expect(post(body(...parts))).toEqual([]);
@@ -79,11 +105,20 @@ describe('a form does not fit with', () => {
   test.each<[what: string, fault: string, ...parts: string[]]>([
     ['nothing', '/name is required'],
     ['a string too short', '/name must have at least 2 characters', field('name', 'T')],
-    ['a string too long, in characters', '/name must have at most 4 characters', field('name', 'Türen')],
+    [
+      'a string too long, in characters',
+      '/name must have at most 4 characters',
+      field('name', 'Türen'),
+    ],
     ['text for a number', '/age must be an integer', name, field('age', 'one')],
     ['a number with a blank', '/age must be an integer', name, field('age', ' 1')],
     ['a negative number', '/age must be at least 0', name, field('age', '-1')],
-    ['a number that int64 does not have', '/age must have the format int64', name, field('age', '9223372036854775808')],
+    [
+      'a number that int64 does not have',
+      '/age must have the format int64',
+      name,
+      field('age', '9223372036854775808'),
+    ],
     ['1 for true', '/tame must be true or false', name, field('tame', '1')],
     ['no date', '/born must have the format date', name, field('born', '2027-02-29')],
     ['a wrong entry', '/tags/1 must be one of: a, b', name, field('tags', 'a'), field('tags', 'c')],
@@ -95,8 +130,18 @@ describe('a form does not fit with', () => {
     ],
     ['an object that lacks a member', '/owner/id is required', name, json('owner', '{}')],
     ['a wrong member', '/owner/id must be an integer', name, json('owner', '{"id":"1"}')],
-    ['no JSON', '/owner is not valid JSON: a value is expected (at byte 0)', name, json('owner', 'x')],
-    ['a name twice in JSON', '/owner/id is given more than once (at byte 12)', name, json('owner', '{"id":1,"id":1}')],
+    [
+      'no JSON',
+      '/owner is not valid JSON: a value is expected (at byte 0)',
+      name,
+      json('owner', 'x'),
+    ],
+    [
+      'a name twice in JSON',
+      '/owner/id is given more than once (at byte 12)',
+      name,
+      json('owner', '{"id":1,"id":1}'),
+    ],
     [
       'an object of another type',
       '/owner must be of type application/json',
@@ -110,11 +155,21 @@ describe('a form does not fit with', () => {
       json('visits', '{}'),
       json('visits', '{"at":1}'),
     ],
-    ['lists in a list', '/visits/0 must be an object', name, json('visits', '[]'), json('visits', '{}')],
+    [
+      'lists in a list',
+      '/visits/0 must be an object',
+      name,
+      json('visits', '[]'),
+      json('visits', '{}'),
+    ],
     ['a file too small', '/photo must have at least 2 bytes', name, file('photo', 'a')],
     ['a file too large, in bytes', '/photo must have at most 5 bytes', name, file('photo', 'äää')],
     ['a file that is text', '/photo is a file: it needs a filename', name, field('photo', 'abc')],
-    ['text that is a file', '/name is not a file: it must not have a filename', file('name', 'Tom', 'text/plain')],
+    [
+      'text that is a file',
+      '/name is not a file: it must not have a filename',
+      file('name', 'Tom', 'text/plain'),
+    ],
     [
       'text that is a file that was not chosen',
       '/name is not a file: it must not have a filename',
@@ -125,13 +180,24 @@ describe('a form does not fit with', () => {
       '/name must be of type text/plain',
       part('Content-Disposition: form-data; name="name"\nContent-Type: text/html', 'Tom'),
     ],
-    ['the same file twice', '/photos must not have duplicate entries', name, file('photos', 'a'), file('photos', 'a')],
+    [
+      'the same file twice',
+      '/photos must not have duplicate entries',
+      name,
+      file('photos', 'a'),
+      file('photos', 'a'),
+    ],
     ['no base64', '/seal must have the format byte', name, field('seal', 'A')],
     ['a member that is read-only and wrong', '/id must be an integer', name, field('id', 'x')],
     ['an unknown part', '/other is not defined in the contract', name, field('other', '1')],
     ['an unknown file', '/other is not defined in the contract', name, file('other', '1')],
     ['a part twice', '/name is given more than once', name, name],
-    ['parts in a part', '/photo must not have parts itself', name, file('photo', 'abc', 'multipart/mixed; boundary=c')],
+    [
+      'parts in a part',
+      '/photo must not have parts itself',
+      name,
+      file('photo', 'abc', 'multipart/mixed; boundary=c'),
+    ],
   ])('%s', (_what, fault, ...parts) => {
     expect(post(body(...parts))).toEqual([fault]);
   });
@@ -186,12 +252,23 @@ describe('a form fits as it is written by', () => {
       part(text, 'Tom'),
       part(`${photo}\nContent-Type: image/png`, 'abc'),
     ],
-    ['urllib3 and requests', '0fe2b8f8b0a3d3c3', part(text, 'Tom'), part(`${photo}\nContent-Type: image/png`, 'abc')],
+    [
+      'urllib3 and requests',
+      '0fe2b8f8b0a3d3c3',
+      part(text, 'Tom'),
+      part(`${photo}\nContent-Type: image/png`, 'abc'),
+    ],
     [
       'HttpClient of .NET',
       '"4e1b2f50-7c4d-4a7e-9d0a-0f8c2b3a1d5e"',
-      part('Content-Type: text/plain; charset=utf-8\nContent-Disposition: form-data; name=name', 'Tom'),
-      part("Content-Disposition: form-data; name=photo; filename=f.png; filename*=utf-8''f.png", 'abc'),
+      part(
+        'Content-Type: text/plain; charset=utf-8\nContent-Disposition: form-data; name=name',
+        'Tom',
+      ),
+      part(
+        "Content-Disposition: form-data; name=photo; filename=f.png; filename*=utf-8''f.png",
+        'abc',
+      ),
     ],
     [
       'OkHttp and Retrofit',
@@ -205,8 +282,14 @@ describe('a form fits as it is written by', () => {
     [
       'HttpClient of Apache',
       'kX_8dYwq3-Zb',
-      part(`${text}\nContent-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: 8bit`, 'Tom'),
-      part(`${photo}\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: binary`, 'abc'),
+      part(
+        `${text}\nContent-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: 8bit`,
+        'Tom',
+      ),
+      part(
+        `${photo}\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: binary`,
+        'abc',
+      ),
     ],
     [
       'Go',
@@ -223,7 +306,11 @@ describe('a form fits as it is written by', () => {
 
 describe('quotes that PHP reads and others do not are refused in', () => {
   test.each([
-    ['a name', "Content-Disposition: form-data; name='role'", 'has a name that readers read differently'],
+    [
+      'a name',
+      "Content-Disposition: form-data; name='role'",
+      'has a name that readers read differently',
+    ],
     [
       'a filename',
       "Content-Disposition: form-data; name=photo; filename=f'",
@@ -248,15 +335,31 @@ describe('what readers could read differently is refused:', () => {
       'must begin with the boundary that its Content-Type names',
       good.replaceAll(BOUNDARY, 'other'),
     ],
-    ['text before the first boundary', 'must begin with the boundary that its Content-Type names', `text\r\n${good}`],
-    ['an empty line before it', 'must begin with the boundary that its Content-Type names', `\r\n${good}`],
+    [
+      'text before the first boundary',
+      'must begin with the boundary that its Content-Type names',
+      `text\r\n${good}`,
+    ],
+    [
+      'an empty line before it',
+      'must begin with the boundary that its Content-Type names',
+      `\r\n${good}`,
+    ],
     ['text behind the end', 'has something after its end', `${good}text`],
     ['parts behind the end', 'has something after its end', good + body(field('age', '1'))],
     ['a second empty line behind the end', 'has something after its end', `${good}\r\n`],
-    ['text in the line of the end', 'has something after its end', good.replace('--\r\n', '--text')],
+    [
+      'text in the line of the end',
+      'has something after its end',
+      good.replace('--\r\n', '--text'),
+    ],
     ['no end', 'has no end: part 1 is not followed by the boundary', `--${BOUNDARY}\r\n${name}`],
     ['half an end', 'has a boundary that is not a line of its own', good.slice(0, -3)],
-    ['bare line feeds', 'has a boundary that is not a line of its own', good.replaceAll('\r\n', '\n')],
+    [
+      'bare line feeds',
+      'has a boundary that is not a line of its own',
+      good.replaceAll('\r\n', '\n'),
+    ],
     [
       'blanks behind a boundary',
       'has a boundary that is not a line of its own',
@@ -277,8 +380,16 @@ describe('what readers could read differently is refused:', () => {
       'has its boundary inside part 1',
       body(disposition('name="name"', `a\r--${BOUNDARY}\r\n${field('age', '1')}`)),
     ],
-    ['a boundary in a line', 'has its boundary inside part 1', body(disposition('name="name"', `a--${BOUNDARY}`))],
-    ['a boundary in a name', 'has its boundary inside part 1', body(disposition(`name="--${BOUNDARY}"`))],
+    [
+      'a boundary in a line',
+      'has its boundary inside part 1',
+      body(disposition('name="name"', `a--${BOUNDARY}`)),
+    ],
+    [
+      'a boundary in a name',
+      'has its boundary inside part 1',
+      body(disposition(`name="--${BOUNDARY}"`)),
+    ],
     ['an empty part', 'has its boundary inside part 1', `--${BOUNDARY}\r\n${good}`],
     [
       'headers without an end',
@@ -299,7 +410,12 @@ describe('what readers could read differently is refused:', () => {
     [
       'two dispositions',
       'part 1 has a header twice',
-      body(part('Content-Disposition: form-data; name="name"\ncontent-disposition: form-data; name="age"', '1')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\ncontent-disposition: form-data; name="age"',
+          '1',
+        ),
+      ),
     ],
     [
       'a folded header',
@@ -312,7 +428,11 @@ describe('what readers could read differently is refused:', () => {
       'part 1 has an invalid header line',
       body(part('Content-Disposition : form-data; name="name"', 'Tom')),
     ],
-    ['a blank at the end of a header', 'part 1 has an invalid header line', body(disposition('name="name" '))],
+    [
+      'a blank at the end of a header',
+      'part 1 has an invalid header line',
+      body(disposition('name="name" ')),
+    ],
     [
       'a bare line feed in headers',
       'part 1 has an invalid header line',
@@ -332,7 +452,11 @@ describe('what readers could read differently is refused:', () => {
     ['no name', 'part 1 has no name', body(disposition('filename="f"'))],
     ['an empty name', 'part 1 has no name', body(disposition('name=""'))],
     ['two names', 'part 1 has a name twice', body(disposition('name="name"; name="age"'))],
-    ['two filenames', 'part 1 has a filename twice', body(disposition('name="name"; filename="a"; filename="b"'))],
+    [
+      'two filenames',
+      'part 1 has a filename twice',
+      body(disposition('name="name"; filename="a"; filename="b"')),
+    ],
     [
       'an extended name',
       'part 1 must have nothing but name and filename in Content-Disposition',
@@ -353,9 +477,21 @@ describe('what readers could read differently is refused:', () => {
       'part 1 must have nothing but name and filename in Content-Disposition',
       body(disposition('name="name')),
     ],
-    ['an escaped quote', 'part 1 has a name that readers decode differently', body(disposition('name="na\\me"'))],
-    ['an encoded quote', 'part 1 has a name that readers decode differently', body(disposition('name="na%22me"'))],
-    ['an encoded line end', 'part 1 has a name that readers decode differently', body(disposition('name="na%0Ame"'))],
+    [
+      'an escaped quote',
+      'part 1 has a name that readers decode differently',
+      body(disposition('name="na\\me"')),
+    ],
+    [
+      'an encoded quote',
+      'part 1 has a name that readers decode differently',
+      body(disposition('name="na%22me"')),
+    ],
+    [
+      'an encoded line end',
+      'part 1 has a name that readers decode differently',
+      body(disposition('name="na%0Ame"')),
+    ],
     [
       'an encoded word',
       'part 1 has a filename that readers read differently',
@@ -366,8 +502,16 @@ describe('what readers could read differently is refused:', () => {
       'part 1 has a filename that readers read differently',
       body(file('photo', 'x', 'a/b', 'C:\\f')),
     ],
-    ['a folder', 'part 1 has a filename that readers read differently', body(file('photo', 'x', 'a/b', '../f'))],
-    ['the folder itself', 'part 1 has a filename that readers read differently', body(file('photo', 'x', 'a/b', '..'))],
+    [
+      'a folder',
+      'part 1 has a filename that readers read differently',
+      body(file('photo', 'x', 'a/b', '../f')),
+    ],
+    [
+      'the folder itself',
+      'part 1 has a filename that readers read differently',
+      body(file('photo', 'x', 'a/b', '..')),
+    ],
     [
       'another filename*',
       'part 1 has a filename* that is not the filename, and no form may have one',
@@ -391,12 +535,22 @@ describe('what readers could read differently is refused:', () => {
     [
       'base64',
       'part 1 must not have a Content-Transfer-Encoding',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: base64', 'Tom')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: base64',
+          'Tom',
+        ),
+      ),
     ],
     [
       'quoted-printable',
       'part 1 must not have a Content-Transfer-Encoding',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: quoted-printable', 'Tom')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: quoted-printable',
+          'Tom',
+        ),
+      ),
     ],
     [
       'a compressed part',
@@ -416,17 +570,32 @@ describe('what readers could read differently is refused:', () => {
     [
       'another charset',
       '/name must be in UTF-8',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-16', 'Tom')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-16',
+          'Tom',
+        ),
+      ),
     ],
     [
       'another charset beyond ASCII',
       '/name must be in UTF-8',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=iso-8859-1', 'Tür')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=iso-8859-1',
+          'Tür',
+        ),
+      ),
     ],
     [
       'a charset that is not ASCII',
       '/name must be in UTF-8',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-7', 'Tom')),
+      body(
+        part(
+          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-7',
+          'Tom',
+        ),
+      ),
     ],
     ['a byte order mark', '/name begins with a byte order mark', body(field('name', '\ufeffTom'))],
     [
@@ -439,8 +608,12 @@ describe('what readers could read differently is refused:', () => {
   });
 
   test('bytes that are not UTF-8, in a text and in a name', () => {
-    expect(post(Buffer.from(body(field('name', '\xff')), 'latin1'))).toEqual(['/name is not UTF-8']);
-    expect(post(Buffer.from(body(field('\xff', 'a')), 'latin1'))).toEqual(['part 1 has headers that are not UTF-8']);
+    expect(post(Buffer.from(body(field('name', '\xff')), 'latin1'))).toEqual([
+      '/name is not UTF-8',
+    ]);
+    expect(post(Buffer.from(body(field('\xff', 'a')), 'latin1'))).toEqual([
+      'part 1 has headers that are not UTF-8',
+    ]);
   });
 
   test.each([
@@ -456,7 +629,9 @@ describe('what readers could read differently is refused:', () => {
     `multipart/form-data; boundary=${BOUNDARY}; type=x`,
   ])('the type %j', (type) => {
     expect(post(body(name), type)).toEqual(
-      type.endsWith('boundary=') ? ['415'] : ['needs a Content-Type with one plain boundary and no more'],
+      type.endsWith('boundary=')
+        ? ['415']
+        : ['needs a Content-Type with one plain boundary and no more'],
     );
   });
 
@@ -471,7 +646,10 @@ describe('what readers could read differently is refused:', () => {
 
 describe('bounds', () => {
   test('of parts', () => {
-    const open = formChecker({ type: 'object', properties: { a: { type: 'array', items: { type: 'integer' } } } });
+    const open = formChecker({
+      type: 'object',
+      properties: { a: { type: 'array', items: { type: 'integer' } } },
+    });
     const parts = (count: number) => body(...Array.from({ length: count }, () => field('a', '1')));
     expect(open(parts(MAX_PARTS))).toEqual([]);
     expect(open(parts(MAX_PARTS + 1))).toEqual([`has more than ${MAX_PARTS} parts`]);
@@ -481,17 +659,24 @@ describe('bounds', () => {
     const start = 'Content-Disposition: form-data; name="name"\nX: ';
     const long = (size: number) => body(part(start + 'x'.repeat(size - start.length - 1), 'Tom'));
     expect(post(long(MAX_HEAD))).toEqual([]);
-    expect(post(long(MAX_HEAD + 1))).toEqual([`has more than ${MAX_HEAD} bytes of headers in part 1`]);
+    expect(post(long(MAX_HEAD + 1))).toEqual([
+      `has more than ${MAX_HEAD} bytes of headers in part 1`,
+    ]);
   });
 });
 
 describe('encoding', () => {
   const image = { type: 'object', properties: { image: { type: 'string', format: 'binary' } } };
-  const images = formChecker(image, { image: { contentType: 'image/png, image/svg+xml, video/*' } });
-
-  test.each(['image/png', 'image/svg+xml', 'video/mp4', 'IMAGE/PNG; x=y'])('takes a file of type %s', (type) => {
-    expect(images(body(file('image', 'x', type)))).toEqual([]);
+  const images = formChecker(image, {
+    image: { contentType: 'image/png, image/svg+xml, video/*' },
   });
+
+  test.each(['image/png', 'image/svg+xml', 'video/mp4', 'IMAGE/PNG; x=y'])(
+    'takes a file of type %s',
+    (type) => {
+      expect(images(body(file('image', 'x', type)))).toEqual([]);
+    },
+  );
 
   test.each(['image/jpeg', 'text/plain', 'image/*'])('refuses a file of type %s', (type) => {
     expect(images(body(file('image', 'x', type)))).toEqual([
@@ -500,9 +685,9 @@ describe('encoding', () => {
   });
 
   test('refuses a part of no type, which is plain text', () => {
-    expect(images(body(part('Content-Disposition: form-data; name="image"; filename="f"', 'x')))).toEqual([
-      '/image must be of type image/png, image/svg+xml, video/*',
-    ]);
+    expect(
+      images(body(part('Content-Disposition: form-data; name="image"; filename="f"', 'x'))),
+    ).toEqual(['/image must be of type image/png, image/svg+xml, video/*']);
   });
 
   test('makes a string a JSON string, or bytes', () => {
@@ -511,19 +696,28 @@ describe('encoding', () => {
       { a: { contentType: 'application/json, image/png' } },
     );
     expect(strings(body(file('a', '"xy"', 'application/json')))).toEqual([]);
-    expect(strings(body(file('a', '"xyz"', 'application/json')))).toEqual(['/a must have at most 2 characters']);
+    expect(strings(body(file('a', '"xyz"', 'application/json')))).toEqual([
+      '/a must have at most 2 characters',
+    ]);
     expect(strings(body(file('a', 'xy', 'application/json')))[0]).toMatch('/a is not valid JSON');
     expect(strings(body(file('a', 'ü', 'image/png')))).toEqual([]);
-    expect(strings(body(file('a', 'üx', 'image/png')))).toEqual(['/a must have at most 2 characters']);
+    expect(strings(body(file('a', 'üx', 'image/png')))).toEqual([
+      '/a must have at most 2 characters',
+    ]);
   });
 
   test('makes an object XML', () => {
     const objects = formChecker(
-      { type: 'object', properties: { a: { type: 'object', properties: { n: { type: 'integer' } } } } },
+      {
+        type: 'object',
+        properties: { a: { type: 'object', properties: { n: { type: 'integer' } } } },
+      },
       { a: { contentType: 'application/xml; charset=utf-8' } },
     );
     expect(objects(body(file('a', '<a><n>1</n></a>', 'application/xml')))).toEqual([]);
-    expect(objects(body(file('a', '<a><n>x</n></a>', 'application/xml')))).toEqual(['/a/n must be an integer']);
+    expect(objects(body(file('a', '<a><n>x</n></a>', 'application/xml')))).toEqual([
+      '/a/n must be an integer',
+    ]);
     expect(objects(body(file('a', '<a><n>', 'application/xml')))).toEqual([
       '/a is not well-formed XML (line 1, column 7)',
     ]);
@@ -539,15 +733,22 @@ describe('encoding', () => {
       },
     });
     const withHeader = (header: string) =>
-      headed(body(part(`Content-Disposition: form-data; name="image"; filename="f"${header}`, 'x')));
+      headed(
+        body(part(`Content-Disposition: form-data; name="image"; filename="f"${header}`, 'x')),
+      );
     expect(withHeader('\nx-size: 3')).toEqual([]);
     expect(withHeader('')).toEqual(['/image has headers that do not fit: X-Size is required']);
-    expect(withHeader('\nX-Size: x')).toEqual(['/image has headers that do not fit: X-Size must be an integer']);
+    expect(withHeader('\nX-Size: x')).toEqual([
+      '/image has headers that do not fit: X-Size must be an integer',
+    ]);
   });
 
   test('of a list holds for each of its parts', () => {
     const list = formChecker(
-      { type: 'object', properties: { a: { type: 'array', items: { type: 'string', format: 'binary' } } } },
+      {
+        type: 'object',
+        properties: { a: { type: 'array', items: { type: 'string', format: 'binary' } } },
+      },
       { a: { contentType: 'image/png' } },
     );
     expect(list(body(file('a', 'x', 'image/png'), file('a', 'x', 'image/gif')))).toEqual([
@@ -559,15 +760,20 @@ describe('encoding', () => {
     const content = {
       'multipart/form-data': {
         schema: image,
-        encoding: { image: { style: 'form', explode: true, allowReserved: true }, other: { contentType: 'a/b' } },
+        encoding: {
+          image: { style: 'form', explode: true, allowReserved: true },
+          other: { contentType: 'a/b' },
+        },
       },
     };
-    expect(notesOf(load({ '/': { post: { requestBody: { content }, responses: done } } }))).toEqual([
-      'is ignored in multipart, as OpenAPI 3.0 says',
-      'is ignored in multipart, as OpenAPI 3.0 says',
-      'is ignored in multipart, as OpenAPI 3.0 says',
-      'is ignored: the schema has no such property',
-    ]);
+    expect(notesOf(load({ '/': { post: { requestBody: { content }, responses: done } } }))).toEqual(
+      [
+        'is ignored in multipart, as OpenAPI 3.0 says',
+        'is ignored in multipart, as OpenAPI 3.0 says',
+        'is ignored in multipart, as OpenAPI 3.0 says',
+        'is ignored: the schema has no such property',
+      ],
+    );
   });
 
   test.each<[contentType: string, problem: string]>([
@@ -587,25 +793,38 @@ describe('encoding', () => {
 describe('parts that the schema does not name', () => {
   test('may be anything unless it says more', () => {
     const open = formChecker({ type: 'object' });
-    expect(open(body(field('a', '1'), file('b', '\0', 'x/y'), file('__proto__', '{', 'application/json')))).toEqual([]);
+    expect(
+      open(
+        body(field('a', '1'), file('b', '\0', 'x/y'), file('__proto__', '{', 'application/json')),
+      ),
+    ).toEqual([]);
     expect(open(body(file('c', '{', 'application/json').replace('; filename="f"', '')))[0]).toMatch(
       'is not valid JSON',
     );
-    expect(open(body(part('Content-Disposition: form-data; name="a"\nContent-Type: a/b', '1')))).toEqual([
-      '/a is a file: it needs a filename',
-    ]);
+    expect(
+      open(body(part('Content-Disposition: form-data; name="a"\nContent-Type: a/b', '1'))),
+    ).toEqual(['/a is a file: it needs a filename']);
     expect(open(body(field('a', '1'), field('a', '2')))).toEqual(['/a is given more than once']);
     expect(open(body())).toEqual([]);
   });
 
   test('must fit additionalProperties', () => {
-    const numbers = formChecker({ type: 'object', maxProperties: 2, additionalProperties: { type: 'integer' } });
+    const numbers = formChecker({
+      type: 'object',
+      maxProperties: 2,
+      additionalProperties: { type: 'integer' },
+    });
     expect(numbers(body(field('a', '1')))).toEqual([]);
     expect(numbers(body(field('a', 'x')))).toEqual(['/a must be an integer']);
-    expect(numbers(body(field('a', '1'), field('b', '1'), field('c', '1')))).toEqual(['must have at most 2 members']);
+    expect(numbers(body(field('a', '1'), field('b', '1'), field('c', '1')))).toEqual([
+      'must have at most 2 members',
+    ]);
     const files = formChecker({
       type: 'object',
-      additionalProperties: { type: 'array', items: { type: 'string', format: 'binary', maxLength: 1 } },
+      additionalProperties: {
+        type: 'array',
+        items: { type: 'string', format: 'binary', maxLength: 1 },
+      },
     });
     expect(files(body(file('a', '1'), file('a', '2')))).toEqual([]);
     expect(files(body(file('a', '1'), file('a', '22')))).toEqual(['/a/1 must have at most 1 byte']);
@@ -651,7 +870,9 @@ test('what a schema says of a file counts, wherever it says it', () => {
   });
   for (const name of ['a', 'b']) {
     expect(file3(body(file(name, 'xxx')))).toEqual([]);
-    expect(file3(body(file(name, 'xxxx')))).toEqual([expect.stringContaining(`/${name} must have at most 3`)]);
+    expect(file3(body(file(name, 'xxxx')))).toEqual([
+      expect.stringContaining(`/${name} must have at most 3`),
+    ]);
   }
   expect(file3(body(file('c', 'x')))).toEqual([]);
   expect(file3(body(file('c', 'y')))).toEqual(['/c must match the pattern ^x$']);
@@ -661,7 +882,9 @@ test('what a schema says of a file counts, wherever it says it', () => {
 
 test('a form of no object is a problem', () => {
   expect(problemsOf(() => void formOperation({ type: 'string' }) as never)).toEqual([
-    expect.stringContaining('bodies of type multipart/form-data cannot be checked: the schema describes no object'),
+    expect.stringContaining(
+      'bodies of type multipart/form-data cannot be checked: the schema describes no object',
+    ),
   ]);
 });
 
@@ -677,7 +900,10 @@ describe('forms that FormData of Node writes', () => {
     tame: fc.boolean(),
     tags: fc.array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 2 }),
     owner: fc.record({ id: fc.integer(), name: fc.string() }),
-    photos: fc.uniqueArray(anyBytes, { maxLength: 2, selector: (bytes) => Buffer.from(bytes).toString('hex') }),
+    photos: fc.uniqueArray(anyBytes, {
+      maxLength: 2,
+      selector: (bytes) => Buffer.from(bytes).toString('hex'),
+    }),
     filename: anyName,
   });
   const formOf = ({
@@ -696,7 +922,11 @@ describe('forms that FormData of Node writes', () => {
     for (const tag of tags) form.append('tags', tag);
     form.append('owner', new Blob([JSON.stringify(owner)], { type: 'application/json' }));
     for (const photo of photos)
-      form.append('photos', new Blob([photo as Uint8Array<ArrayBuffer>], { type: 'image/png' }), filename);
+      form.append(
+        'photos',
+        new Blob([photo as Uint8Array<ArrayBuffer>], { type: 'image/png' }),
+        filename,
+      );
     return form;
   };
 
@@ -716,21 +946,25 @@ describe('forms that FormData of Node writes', () => {
       how: fc.constantFrom('change', 'drop', 'double', 'cut'),
     });
     await fc.assert(
-      fc.asyncProperty(record, fc.array(damage, { minLength: 1, maxLength: 3 }), async (values, damages) => {
-        const { bytes, type } = await written(formOf(values));
-        let hurt = Buffer.from(bytes);
-        for (const { at, byte, how } of damages) {
-          const place = at % hurt.length;
-          if (how === 'change') hurt[place] = byte;
-          else if (how === 'cut') hurt = hurt.subarray(0, place + 1);
-          else
-            hurt = Buffer.concat([
-              hurt.subarray(0, how === 'drop' ? place : place + 1),
-              hurt.subarray(how === 'drop' ? place + 1 : place),
-            ]);
-        }
-        for (const fault of post(hurt, type)) expect(fault).not.toBe('');
-      }),
+      fc.asyncProperty(
+        record,
+        fc.array(damage, { minLength: 1, maxLength: 3 }),
+        async (values, damages) => {
+          const { bytes, type } = await written(formOf(values));
+          let hurt = Buffer.from(bytes);
+          for (const { at, byte, how } of damages) {
+            const place = at % hurt.length;
+            if (how === 'change') hurt[place] = byte;
+            else if (how === 'cut') hurt = hurt.subarray(0, place + 1);
+            else
+              hurt = Buffer.concat([
+                hurt.subarray(0, how === 'drop' ? place : place + 1),
+                hurt.subarray(how === 'drop' ? place + 1 : place),
+              ]);
+          }
+          for (const fault of post(hurt, type)) expect(fault).not.toBe('');
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -761,7 +995,10 @@ describe('JSON in a part is read as the JSON of a body is', () => {
     json('list', '2'),
     json('list', '2.0'),
     json('object', '{"a":1e2}'),
-    part('Content-Disposition: form-data; name="other"\nContent-Type: application/json\nX-Size: 1', '1'),
+    part(
+      'Content-Disposition: form-data; name="other"\nContent-Type: application/json\nX-Size: 1',
+      '1',
+    ),
   );
 
   test('with its rule for integers, whatever is checked between the parts', () => {
@@ -771,16 +1008,21 @@ describe('JSON in a part is read as the JSON of a body is', () => {
       '/object/a must be an integer',
     ]);
     expect(formChecker(integers, encoding, {}, { integers: 'any' })(sent)).toEqual([]);
-    expect(formChecker(integers, encoding)(sent.replace('1.0', '1').replace('2.0', '2').replace('1e2', '1'))).toEqual(
-      [],
-    );
+    expect(
+      formChecker(
+        integers,
+        encoding,
+      )(sent.replace('1.0', '1').replace('2.0', '2').replace('1e2', '1')),
+    ).toEqual([]);
   });
 
   test('as deep as the setting says', () => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } };
     const post = formChecker(schema, {}, {}, { maxDepth: 2 });
     expect(post(body(json('a', '{"b":{}}')))).toEqual([]);
-    expect(post(body(json('a', '{"b":[[]]}')))).toEqual(['/a/b/0 is nested deeper than 2 levels (at byte 6)']);
+    expect(post(body(json('a', '{"b":[[]]}')))).toEqual([
+      '/a/b/0 is nested deeper than 2 levels (at byte 6)',
+    ]);
   });
 });
 

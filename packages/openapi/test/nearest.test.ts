@@ -23,7 +23,11 @@ describe('a misspelt name is reported with the one that may be meant', () => {
 
   test('for members of a body, at any depth', () => {
     const inner = { type: 'object', additionalProperties: false, properties };
-    const check = checker({ type: 'object', additionalProperties: false, properties: { owner: inner, pets: {} } });
+    const check = checker({
+      type: 'object',
+      additionalProperties: false,
+      properties: { owner: inner, pets: {} },
+    });
     expect(check('{"Owner":{}}')).toEqual([`/Owner ${unknown}: did you mean owner?`]);
     expect(check('{"owner":{"nmae":"x","colour":1}}')).toEqual([
       `/owner/nmae ${unknown}: did you mean name?`,
@@ -32,7 +36,11 @@ describe('a misspelt name is reported with the one that may be meant', () => {
   });
 
   test('for members that no schema evaluates', () => {
-    const all = { allOf: [{ properties: { name: {} } }], properties: { age: {} }, unevaluatedProperties: false };
+    const all = {
+      allOf: [{ properties: { name: {} } }],
+      properties: { age: {} },
+      unevaluatedProperties: false,
+    };
     const check = checker(all, {}, undefined, '3.1.0');
     expect(check('{"nme":1,"Age":1}')).toEqual([
       `/nme ${unknown}: did you mean name?`,
@@ -44,7 +52,9 @@ describe('a misspelt name is reported with the one that may be meant', () => {
     const parameters = ['limit', 'offset'].map((name) => ({ name, in: 'query', schema: {} }));
     const operation = only(load({ '/': { get: { parameters, responses: done } } }));
     const ask = (query: string) => short(operation.checkParameters([], query, []));
-    expect(ask('limt=1')).toEqual(['/limt is not a parameter of this operation: did you mean limit?']);
+    expect(ask('limt=1')).toEqual([
+      '/limt is not a parameter of this operation: did you mean limit?',
+    ]);
     expect(ask('page=1')).toEqual(['/page is not a parameter of this operation']);
   });
 });

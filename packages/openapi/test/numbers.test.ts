@@ -4,22 +4,28 @@ import { exact, isInteger, isNumber, multipleOf } from '../src/numbers.ts';
 
 test('isNumber takes what JSON takes', () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 8 }), (text) => {
-      let json = true;
-      try {
-        JSON.parse(text);
-      } catch {
-        json = false;
-      }
-      expect(isNumber(text)).toBe(json);
-    }),
+    fc.property(
+      fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 8 }),
+      (text) => {
+        let json = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          json = false;
+        }
+        expect(isNumber(text)).toBe(json);
+      },
+    ),
     { numRuns: 3000 },
   );
 });
 
-test.each(['01', '+1', ' 1', '1 ', '1.0', '1e2', '', '-', '--1', '٣', '0x1'])('isInteger refuses %j', (text) => {
-  expect(isInteger(text)).toBe(false);
-});
+test.each(['01', '+1', ' 1', '1 ', '1.0', '1e2', '', '-', '--1', '٣', '0x1'])(
+  'isInteger refuses %j',
+  (text) => {
+    expect(isInteger(text)).toBe(false);
+  },
+);
 
 test('exact gives every integer one form, however it is written', () => {
   fc.assert(
@@ -64,7 +70,9 @@ function scaled(number: number | bigint): [integer: bigint, exponent: number] {
 function isMultiple(value: number | bigint, step: number | bigint): boolean {
   const [a, b] = [scaled(value), scaled(step)];
   const unit = Math.min(a[1], b[1]);
-  const [dividend, divisor] = [a, b].map(([integer, exponent]) => integer * 10n ** BigInt(exponent - unit));
+  const [dividend, divisor] = [a, b].map(
+    ([integer, exponent]) => integer * 10n ** BigInt(exponent - unit),
+  );
   return dividend! % divisor! === 0n;
 }
 
@@ -82,15 +90,21 @@ test('multipleOf is what integers of one unit say, for every pair of numbers', (
   let multiples = 0;
   let all = 0;
   fc.assert(
-    fc.property(decimals, decimals, fc.bigInt(-(10n ** 6n), 10n ** 6n), fc.boolean(), (a, b, times, same) => {
-      const step = exact(`${b[0]}e${b[1]}`);
-      const value = same ? exact(`${b[0] * times}e${b[1]}`) : exact(`${a[0]}e${a[1]}`);
-      fc.pre(step !== undefined && value !== undefined && step > 0);
-      const expected = isMultiple(value, step);
-      expect([value, step, multipleOf(step)(value)]).toEqual([value, step, expected]);
-      all++;
-      if (expected) multiples++;
-    }),
+    fc.property(
+      decimals,
+      decimals,
+      fc.bigInt(-(10n ** 6n), 10n ** 6n),
+      fc.boolean(),
+      (a, b, times, same) => {
+        const step = exact(`${b[0]}e${b[1]}`);
+        const value = same ? exact(`${b[0] * times}e${b[1]}`) : exact(`${a[0]}e${a[1]}`);
+        fc.pre(step !== undefined && value !== undefined && step > 0);
+        const expected = isMultiple(value, step);
+        expect([value, step, multipleOf(step)(value)]).toEqual([value, step, expected]);
+        all++;
+        if (expected) multiples++;
+      },
+    ),
     { numRuns: 5000 },
   );
   expect(multiples / all).toBeGreaterThan(0.2);

@@ -7,7 +7,11 @@ import { parse as parseYaml } from 'yaml';
 import { TooLarge } from '../src/patterns/automaton.ts';
 import { Characters, includes } from '../src/patterns/characters.ts';
 import { createMatcher } from '../src/patterns/matcher.ts';
-import { BoundlessPattern, compilePattern as compile, type Pattern } from '../src/patterns/pattern.ts';
+import {
+  BoundlessPattern,
+  compilePattern as compile,
+  type Pattern,
+} from '../src/patterns/pattern.ts';
 import { parse } from '../src/patterns/syntax.ts';
 import { inSteps } from '../src/schema/pauses.ts';
 
@@ -20,11 +24,13 @@ interface PublicPattern {
   readonly refused?: string;
 }
 
-const bySource = parseYaml(readFileSync(join(import.meta.dirname, 'fixtures/patterns.yaml'), 'utf8'));
-
-const PUBLIC = Object.entries(bySource as Record<string, readonly Omit<PublicPattern, 'from'>[]>).flatMap(
-  ([from, rows]) => rows.map((row): PublicPattern => ({ ...row, from })),
+const bySource = parseYaml(
+  readFileSync(join(import.meta.dirname, 'fixtures/patterns.yaml'), 'utf8'),
 );
+
+const PUBLIC = Object.entries(
+  bySource as Record<string, readonly Omit<PublicPattern, 'from'>[]>,
+).flatMap(([from, rows]) => rows.map((row): PublicPattern => ({ ...row, from })));
 
 /** Only allowed if no text can make the engine slow. */
 const native = (source: string): boolean => compile(source) instanceof RegExp;
@@ -121,7 +127,10 @@ describe('a text that needs a new state for each character', () => {
     const pattern = compile('(a|b)*a(a|b){80}c');
     const long = [text, `${text}a${'b'.repeat(80)}c`, `${text}ac`];
     expect(long.map((one) => pattern.test(one))).toEqual([false, true, false]);
-    expect([`a${'b'.repeat(80)}c`, `a${'b'.repeat(79)}c`].map((one) => pattern.test(one))).toEqual([true, false]);
+    expect([`a${'b'.repeat(80)}c`, `a${'b'.repeat(79)}c`].map((one) => pattern.test(one))).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test.each([
@@ -184,7 +193,8 @@ describe('spellings that only engines without the u flag take', () => {
     ['^x{,3}$', 'x{,3}', 'xx'],
     ['^a{1\\,2}{2}$', 'a{1,2}}', 'aa'],
   ])('%s', (source, good, bad) => {
-    for (const text of [good, bad]) expect([text, compile(source).test(text)]).toEqual([text, text === good]);
+    for (const text of [good, bad])
+      expect([text, compile(source).test(text)]).toEqual([text, text === good]);
     expect(() => new RegExp(source, 'u')).toThrow(SyntaxError);
   });
 
@@ -207,7 +217,17 @@ describe('spellings that only engines without the u flag take', () => {
   ];
 
   test('mean what they mean without the flag', () => {
-    const part = fc.constantFrom('a', '\\@', '\\-', '[\\@a]', '[\\-@]', '[^\\%]', '(?:\\%|a)', '[a\\-\\:]', ...ODD);
+    const part = fc.constantFrom(
+      'a',
+      '\\@',
+      '\\-',
+      '[\\@a]',
+      '[\\-@]',
+      '[^\\%]',
+      '(?:\\%|a)',
+      '[a\\-\\:]',
+      ...ODD,
+    );
     const text = fc.string({
       unit: fc.constantFrom('a', '@', '-', '%', ':', '\\', '{', '}', ']', ',', '1'),
       maxLength: 6,
@@ -216,7 +236,10 @@ describe('spellings that only engines without the u flag take', () => {
       fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), text, (parts, sample) => {
         const source = `^${parts.join('')}$`;
         fc.pre(isRegExp(source));
-        expect([source, compile(source).test(sample)]).toEqual([source, new RegExp(source).test(sample)]);
+        expect([source, compile(source).test(sample)]).toEqual([
+          source,
+          new RegExp(source).test(sample),
+        ]);
       }),
       { numRuns: 500 },
     );
@@ -248,17 +271,36 @@ const character = fc.constantFrom(
 );
 
 const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
-  const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{1,2}', '{0,3}', '{2,}');
-  const sequence = fc.array(fc.tuple(atoms, quantifier), { maxLength: 3 }).map((parts) => parts.flat().join(''));
+  const quantifier = fc.constantFrom(
+    '',
+    '',
+    '',
+    '*',
+    '+',
+    '?',
+    '*?',
+    '{2}',
+    '{1,2}',
+    '{0,3}',
+    '{2,}',
+  );
+  const sequence = fc
+    .array(fc.tuple(atoms, quantifier), { maxLength: 3 })
+    .map((parts) => parts.flat().join(''));
   return fc.array(sequence, { minLength: 1, maxLength: 2 }).map((options) => options.join('|'));
 };
 
 const group = (inner: fc.Arbitrary<string>) =>
   fc.tuple(fc.constantFrom('(', '(?:'), inner).map(([open, source]) => `${open}${source})`);
 
-const sources = patternsOf(fc.oneof(character, group(patternsOf(fc.oneof(character, group(patternsOf(character)))))));
+const sources = patternsOf(
+  fc.oneof(character, group(patternsOf(fc.oneof(character, group(patternsOf(character)))))),
+);
 
-const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', '🐶', '\n'), maxLength: 10 });
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'b', 'c', '.', '-', '🐶', '\n'),
+  maxLength: 10,
+});
 
 const apart = createContext({});
 
@@ -276,19 +318,25 @@ function engineFinds(source: string, text: string): boolean | null {
 test('finds what the engine finds', () => {
   const anchored = fc.tuple(fc.boolean(), sources, fc.boolean());
   fc.assert(
-    fc.property(anchored, fc.array(texts, { minLength: 5, maxLength: 5 }), ([start, source, end], samples) => {
-      const whole = `${start ? '^' : ''}(?:${source})${end ? '$' : ''}`;
-      const pattern = compile(whole);
-      for (const text of samples) {
-        const ours = pattern.test(text);
-        expect([whole, text, ours]).toEqual([whole, text, engineFinds(whole, text) ?? ours]);
-      }
-    }),
+    fc.property(
+      anchored,
+      fc.array(texts, { minLength: 5, maxLength: 5 }),
+      ([start, source, end], samples) => {
+        const whole = `${start ? '^' : ''}(?:${source})${end ? '$' : ''}`;
+        const pattern = compile(whole);
+        for (const text of samples) {
+          const ours = pattern.test(text);
+          expect([whole, text, ours]).toEqual([whole, text, engineFinds(whole, text) ?? ours]);
+        }
+      },
+    ),
     { numRuns: 500 },
   );
 });
 
-/** With the flags around it: a pattern, and one with the same meaning that has no groups with flags. */
+/**
+ * With the flags around it: a pattern, and one with the same meaning that has no groups with flags.
+ */
 type Spelt = (flags: string) => readonly [source: string, plain: string];
 
 const LINE_ENDS = '\\n\\r\\u2028\\u2029';
@@ -300,11 +348,19 @@ const spelt =
 const joined = (parts: readonly Spelt[], separator: string): Spelt => {
   return (flags) => {
     const all = parts.map((part) => part(flags));
-    return [all.map(([source]) => source).join(separator), all.map(([, plain]) => plain).join(separator)];
+    return [
+      all.map(([source]) => source).join(separator),
+      all.map(([, plain]) => plain).join(separator),
+    ];
   };
 };
 
-function grouped([on, off]: readonly [string, string], opening: string, inner: Spelt, closing: string): Spelt {
+function grouped(
+  [on, off]: readonly [string, string],
+  opening: string,
+  inner: Spelt,
+  closing: string,
+): Spelt {
   return (flags) => {
     const changed = [...flags, ...on].filter((flag) => !off.includes(flag)).join('');
     const [source, plain] = inner(changed);
@@ -313,7 +369,20 @@ function grouped([on, off]: readonly [string, string], opening: string, inner: S
   };
 }
 
-const quantifiers = fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{1,2}', '{0,3}', '{2,}', '{0}');
+const quantifiers = fc.constantFrom(
+  '',
+  '',
+  '',
+  '*',
+  '+',
+  '?',
+  '*?',
+  '{2}',
+  '{1,2}',
+  '{0,3}',
+  '{2,}',
+  '{0}',
+);
 
 const readers = fc.constantFrom(
   spelt('a', 'i', '[aA]'),
@@ -331,42 +400,55 @@ const assertions = fc.constantFrom(
   spelt('\\B', '-', '\\B'),
 );
 
-const { pattern: everything } = fc.letrec<{ pattern: Spelt; sequence: Spelt; part: Spelt }>((tie) => ({
-  pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map((options) => joined(options, '|')),
-  sequence: fc.array(tie('part'), { maxLength: 3 }).map((parts) => joined(parts, '')),
-  part: fc.oneof(
-    { depthSize: 'small' },
-    fc.tuple(readers, quantifiers).map(([reader, quantifier]) => grouped(['', ''], '', reader, quantifier)),
-    assertions,
-    fc
-      .tuple(
-        fc.constantFrom(
-          ['', ''] as const,
-          ['i', ''] as const,
-          ['s', 'm'] as const,
-          ['im', 's'] as const,
-          ['', 'i'] as const,
-        ),
-        tie('pattern'),
-        quantifiers,
-      )
-      .map(([flags, inner, quantifier]) => grouped(flags, '(?:', inner, `)${quantifier}`)),
-    fc
-      .tuple(fc.constantFrom('(?=', '(?!', '(?<=', '(?<!'), tie('pattern'))
-      .map(([opening, inner]) => grouped(['', ''], opening, inner, ')')),
-  ),
-}));
+const { pattern: everything } = fc.letrec<{ pattern: Spelt; sequence: Spelt; part: Spelt }>(
+  (tie) => ({
+    pattern: fc
+      .array(tie('sequence'), { minLength: 1, maxLength: 2 })
+      .map((options) => joined(options, '|')),
+    sequence: fc.array(tie('part'), { maxLength: 3 }).map((parts) => joined(parts, '')),
+    part: fc.oneof(
+      { depthSize: 'small' },
+      fc
+        .tuple(readers, quantifiers)
+        .map(([reader, quantifier]) => grouped(['', ''], '', reader, quantifier)),
+      assertions,
+      fc
+        .tuple(
+          fc.constantFrom(
+            ['', ''] as const,
+            ['i', ''] as const,
+            ['s', 'm'] as const,
+            ['im', 's'] as const,
+            ['', 'i'] as const,
+          ),
+          tie('pattern'),
+          quantifiers,
+        )
+        .map(([flags, inner, quantifier]) => grouped(flags, '(?:', inner, `)${quantifier}`)),
+      fc
+        .tuple(fc.constantFrom('(?=', '(?!', '(?<=', '(?<!'), tie('pattern'))
+        .map(([opening, inner]) => grouped(['', ''], opening, inner, ')')),
+    ),
+  }),
+);
 
 test('reads assertions and groups with flags like the engine', () => {
   // V8 also tries to match between the two code units of a character.
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'k', '-', 'é', '\n', '\u2028', ' '), maxLength: 8 });
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', 'A', 'k', '-', 'é', '\n', '\u2028', ' '),
+    maxLength: 8,
+  });
   fc.assert(
     fc.property(everything, fc.array(text, { minLength: 4, maxLength: 4 }), (spelling, samples) => {
       const [source, plain] = spelling('');
       const ours = matched(source);
       for (const sample of ours ? samples : []) {
         const found = ours!.test(sample);
-        expect([source, sample, found]).toEqual([source, sample, engineFinds(plain, sample) ?? found]);
+        expect([source, sample, found]).toEqual([
+          source,
+          sample,
+          engineFinds(plain, sample) ?? found,
+        ]);
       }
     }),
     { numRuns: 600 },
@@ -386,15 +468,35 @@ function matched(source: string): Pattern | null {
 describe('a leading (?i)', () => {
   test('is the flag', () => {
     expect(native('(?i)^[a-z]+-x$')).toBe(true);
-    expect(['Ab-X', 'ab-y'].map((text) => compile('(?i)^[a-z]+-x$').test(text))).toEqual([true, false]);
+    expect(['Ab-X', 'ab-y'].map((text) => compile('(?i)^[a-z]+-x$').test(text))).toEqual([
+      true,
+      false,
+    ]);
     expect(native('(?i)(k+)+$')).toBe(false);
     expect(compile('(?i)^(k+)+$').test('kK\u212a')).toBe(true);
     expect(compile('(?i)^[\\w-.]+$').test('A-.')).toBe(true);
   });
 
   test('makes every other part of the pattern what the engine makes of it', () => {
-    const part = fc.constantFrom('a', 'K', 'ß', 'ſ', 'Σ', '[a-f]', '[^a]', '\\w', '\\W', '.', 'ǆ', '\\p{Lu}', '1');
-    const source = fc.array(fc.tuple(part, fc.constantFrom('', '+', '?')), { minLength: 1, maxLength: 4 });
+    const part = fc.constantFrom(
+      'a',
+      'K',
+      'ß',
+      'ſ',
+      'Σ',
+      '[a-f]',
+      '[^a]',
+      '\\w',
+      '\\W',
+      '.',
+      'ǆ',
+      '\\p{Lu}',
+      '1',
+    );
+    const source = fc.array(fc.tuple(part, fc.constantFrom('', '+', '?')), {
+      minLength: 1,
+      maxLength: 4,
+    });
     const text = fc.string({ unit: fc.constantFrom(...'aAkKsS\u212aßẞſςσΣǅǆ1.'), maxLength: 6 });
     fc.assert(
       fc.property(source, text, (parts, text) => {
@@ -421,8 +523,14 @@ describe('a class stands for the characters that the engine takes for it', () =>
       ...set.flatMap(([from, to]) => [from - 1, from, to, to + 1]),
     ];
     const engine = new RegExp(`^${source}$`, 'u');
-    for (const probe of probes.filter((c) => c >= 0 && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff))) {
-      expect([source, probe, includes(set, probe)]).toEqual([source, probe, engine.test(String.fromCodePoint(probe))]);
+    for (const probe of probes.filter(
+      (c) => c >= 0 && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff),
+    )) {
+      expect([source, probe, includes(set, probe)]).toEqual([
+        source,
+        probe,
+        engine.test(String.fromCodePoint(probe)),
+      ]);
     }
   }
 
@@ -443,7 +551,10 @@ describe('a class stands for the characters that the engine takes for it', () =>
   ])('%s', (source) => agrees(source, []));
 
   test('whatever is named in it', () => {
-    const sign = fc.oneof(fc.integer({ min: 0x20, max: 0x2ff }), fc.constantFrom(...EDGES.slice(3), 0x2028, 0x1f600));
+    const sign = fc.oneof(
+      fc.integer({ min: 0x20, max: 0x2ff }),
+      fc.constantFrom(...EDGES.slice(3), 0x2028, 0x1f600),
+    );
     const named = (c: number) =>
       (/[\^$\\.*+?()[\]{}|/-]/.test(String.fromCodePoint(c)) ? '\\' : '') + String.fromCodePoint(c);
     const member = fc.oneof(

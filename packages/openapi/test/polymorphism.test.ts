@@ -18,8 +18,13 @@ describe('a discriminator whose alternatives list their values', () => {
   });
   const schemas = {
     UserMessage: message({ name: { type: 'string' } }, 'user'),
-    SystemMessage: { allOf: [message({}, 'system', 'developer'), { properties: { name: { type: 'boolean' } } }] },
-    ToolMessage: { ...message({ tool: { type: 'integer' } }, 'tool', 'user'), allOf: [ref('Tool')] },
+    SystemMessage: {
+      allOf: [message({}, 'system', 'developer'), { properties: { name: { type: 'boolean' } } }],
+    },
+    ToolMessage: {
+      ...message({ tool: { type: 'integer' } }, 'tool', 'user'),
+      allOf: [ref('Tool')],
+    },
     Tool: { type: 'object', properties: { role: { allOf: [ref('ToolRole')] } } },
     ToolRole: { enum: ['tool'] },
   };
@@ -28,16 +33,25 @@ describe('a discriminator whose alternatives list their values', () => {
   test.each(['oneOf', 'anyOf'])(
     'in %s selects by them without a mapping, and faults are of the selected one',
     (keyword) => {
-      const check = checker({ [keyword]: alternatives, discriminator: { propertyName: 'role' } }, schemas);
+      const check = checker(
+        { [keyword]: alternatives, discriminator: { propertyName: 'role' } },
+        schemas,
+      );
       for (const role of ['user', 'system', 'developer', 'tool'])
         expect([role, check(`{"role":"${role}","content":"hi"}`)]).toEqual([role, []]);
-      expect(check('{"role":"user","content":"hi","name":true,"tool":"x"}')).toEqual(['/name must be a string']);
-      expect(check('{"role":"developer","content":"hi","name":"x"}')).toEqual(['/name must be true or false']);
+      expect(check('{"role":"user","content":"hi","name":true,"tool":"x"}')).toEqual([
+        '/name must be a string',
+      ]);
+      expect(check('{"role":"developer","content":"hi","name":"x"}')).toEqual([
+        '/name must be true or false',
+      ]);
       expect(check('{"role":"tool","content":1,"tool":"x"}')).toEqual([
         '/content must be a string',
         '/tool must be an integer',
       ]);
-      expect(check('{"role":"cow"}')).toEqual(['/role must be one of: user, system, developer, tool']);
+      expect(check('{"role":"cow"}')).toEqual([
+        '/role must be one of: user, system, developer, tool',
+      ]);
       expect(check('{"content":"hi"}')).toEqual(['/role is required']);
       expect(check('[]')).toEqual(['must be an object']);
     },
@@ -45,29 +59,47 @@ describe('a discriminator whose alternatives list their values', () => {
 
   test('selects by them whatever the mapping says', () => {
     const mapping = { user: 'ToolMessage', tool: 'UserMessage', x: 'SystemMessage' };
-    const check = checker({ oneOf: alternatives, discriminator: { propertyName: 'role', mapping } }, schemas);
+    const check = checker(
+      { oneOf: alternatives, discriminator: { propertyName: 'role', mapping } },
+      schemas,
+    );
     expect(check('{"role":"user","content":"hi"}')).toEqual([]);
-    expect(check('{"role":"x","content":"hi"}')).toEqual(['/role must be one of: user, system, developer, tool']);
+    expect(check('{"role":"x","content":"hi"}')).toEqual([
+      '/role must be one of: user, system, developer, tool',
+    ]);
   });
 });
 
 describe('a discriminator whose alternatives list no values', () => {
-  const schemas = { Cat: animal('lives'), Dog: animal('tricks'), Fish: { ...animal('fins'), maxProperties: 2 } };
-  const discriminator = { propertyName: 'kind', mapping: { hund: '#/components/schemas/Dog', nemo: 'Fish' } };
+  const schemas = {
+    Cat: animal('lives'),
+    Dog: animal('tricks'),
+    Fish: { ...animal('fins'), maxProperties: 2 },
+  };
+  const discriminator = {
+    propertyName: 'kind',
+    mapping: { hund: '#/components/schemas/Dog', nemo: 'Fish' },
+  };
   const alternatives = ['Cat', 'Dog', 'Fish'].map(ref);
   const wrong = '"lives":"x","tricks":"y","fins":"z"}';
 
-  test.each(['oneOf', 'anyOf'])('leaves it to %s what fits, and faults are of the one that it names', (keyword) => {
-    const check = checker({ [keyword]: alternatives, discriminator }, schemas);
-    expect(check(`{"kind":"Cat",${wrong}`)).toEqual(['/lives must be an integer']);
-    expect(check(`{"kind":"Dog",${wrong}`)).toEqual(['/tricks must be an integer']);
-    expect(check(`{"kind":"hund",${wrong}`)).toEqual(['/tricks must be an integer']);
-    expect(check(`{"kind":"nemo",${wrong}`)).toEqual(['must have at most 2 members', '/fins must be an integer']);
-    expect(check(`{"kind":"Cow",${wrong}`)).toContain('must match one of the schemas');
-    expect(check('{"kind":"Cat","lives":"x","fins":"y"}')).toEqual([]);
-    const both = check('{"kind":"Cat","lives":1}');
-    expect(both).toEqual(keyword === 'oneOf' ? ['must match only one of the schemas'] : []);
-  });
+  test.each(['oneOf', 'anyOf'])(
+    'leaves it to %s what fits, and faults are of the one that it names',
+    (keyword) => {
+      const check = checker({ [keyword]: alternatives, discriminator }, schemas);
+      expect(check(`{"kind":"Cat",${wrong}`)).toEqual(['/lives must be an integer']);
+      expect(check(`{"kind":"Dog",${wrong}`)).toEqual(['/tricks must be an integer']);
+      expect(check(`{"kind":"hund",${wrong}`)).toEqual(['/tricks must be an integer']);
+      expect(check(`{"kind":"nemo",${wrong}`)).toEqual([
+        'must have at most 2 members',
+        '/fins must be an integer',
+      ]);
+      expect(check(`{"kind":"Cow",${wrong}`)).toContain('must match one of the schemas');
+      expect(check('{"kind":"Cat","lives":"x","fins":"y"}')).toEqual([]);
+      const both = check('{"kind":"Cat","lives":1}');
+      expect(both).toEqual(keyword === 'oneOf' ? ['must match only one of the schemas'] : []);
+    },
+  );
 
   test('is noted where an ambiguous value does not fit oneOf', () => {
     const notes = (keyword: string, kind?: object) =>
@@ -106,14 +138,20 @@ describe('a discriminator without alternatives', () => {
   });
 
   test('has none on heirs', () => {
-    expect(checker(ref('Cat'), schemas)('{"kind":"anything","lives":"x"}')).toEqual(['/lives must be an integer']);
+    expect(checker(ref('Cat'), schemas)('{"kind":"anything","lives":"x"}')).toEqual([
+      '/lives must be an integer',
+    ]);
   });
 });
 
 describe('a schema that lists its own heirs', () => {
   const kind = (name: string) => ({ properties: { kind: { enum: [name] } } });
   const schemas = {
-    Pet: { ...animal('age'), oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'kind' } },
+    Pet: {
+      ...animal('age'),
+      oneOf: [ref('Cat'), ref('Dog')],
+      discriminator: { propertyName: 'kind' },
+    },
     Feline: { allOf: [ref('Pet')], properties: { paws: { type: 'integer' } } },
     Cat: { allOf: [ref('Feline'), animal('lives'), kind('cat')] },
     Dog: { allOf: [ref('Pet'), animal('tricks'), kind('dog')] },
@@ -129,8 +167,12 @@ describe('a schema that lists its own heirs', () => {
       '/lives must be an integer',
     ]);
     expect(check('{"kind":"cow"}')).toEqual(['/kind must be one of: cat, dog']);
-    expect(checker(ref('Cat'), schemas)('{"kind":"cat","lives":"x"}')).toEqual(['/lives must be an integer']);
-    expect(responseChecker(ref('Pet'), schemas)('{"kind":"dog","tricks":"x"}')).toEqual(['/tricks must be an integer']);
+    expect(checker(ref('Cat'), schemas)('{"kind":"cat","lives":"x"}')).toEqual([
+      '/lives must be an integer',
+    ]);
+    expect(responseChecker(ref('Pet'), schemas)('{"kind":"dog","tricks":"x"}')).toEqual([
+      '/tricks must be an integer',
+    ]);
   });
 
   test('has them also where another schema than an heir inherits from it', () => {
@@ -157,7 +199,10 @@ test('no discriminator changes what fits', () => {
       type: fc.constantFrom('object', 'object', 'object', 'array'),
       nullable: fc.constantFrom(true, false, false, false),
       required: fc.constantFrom(['kind'], ['kind'], ['a']),
-      properties: fc.record({ kind, a: fc.constantFrom({ type: 'integer' }, {}) }, { requiredKeys: [] }),
+      properties: fc.record(
+        { kind, a: fc.constantFrom({ type: 'integer' }, {}) },
+        { requiredKeys: [] },
+      ),
       additionalProperties: fc.constant(false),
     },
     { requiredKeys: [] },
@@ -170,7 +215,11 @@ test('no discriminator changes what fits', () => {
     alternatives: fc.array(schema, { minLength: 1, maxLength: 3 }),
     keyword: fc.constantFrom('oneOf', 'anyOf'),
     named: fc.boolean(),
-    mapping: fc.dictionary(fc.constantFrom('cat', 'dog', 'x'), fc.constantFrom('A', 'B', 'C', 'Kind'), { maxKeys: 3 }),
+    mapping: fc.dictionary(
+      fc.constantFrom('cat', 'dog', 'x'),
+      fc.constantFrom('A', 'B', 'C', 'Kind'),
+      { maxKeys: 3 },
+    ),
     base: fc.oneof(fc.constant({}), own),
   });
   const value = fc.oneof(

@@ -41,7 +41,11 @@ describe.each(['3.0.3', '3.1.0', '3.2.0'])('a path item of OpenAPI %s whose $ref
     ['names an empty file', 'empty.yaml', 'empty.yaml is empty'],
     ['names a list', 'list.yaml', 'list.yaml is not an object'],
     ['points to nothing', '#/x-nothing', '#/x-nothing does not exist'],
-    ['points to nothing in another file', 'pets.yaml#/nothing', 'pets.yaml#/nothing does not exist'],
+    [
+      'points to nothing in another file',
+      'pets.yaml#/nothing',
+      'pets.yaml#/nothing does not exist',
+    ],
     [
       'is on the network',
       'https://example.org/a.yaml',
@@ -55,9 +59,13 @@ describe.each(['3.0.3', '3.1.0', '3.2.0'])('a path item of OpenAPI %s whose $ref
     write('pets.yaml', JSON.stringify(pets));
     const paths = { ...ok, '/pets': { $ref: ref } };
     const document = { ...head, openapi, paths };
-    const place = new RegExp(`^openapi\\.json:1:\\d+ /paths/~1pets/\\$ref: ${RegExp.escape(message)}$`);
+    const place = new RegExp(
+      `^openapi\\.json:1:\\d+ /paths/~1pets/\\$ref: ${RegExp.escape(message)}$`,
+    );
     for (const onUnsupported of ['refuse', 'omit', 'report', 'pass'] as const)
-      expect(problemsWithFile(document, { ...off, onUnsupported })).toEqual([expect.stringMatching(place)]);
+      expect(problemsWithFile(document, { ...off, onUnsupported })).toEqual([
+        expect.stringMatching(place),
+      ]);
   });
 
   test('leads to another path item that cannot be read refuses the contract with the place of the second', () => {
@@ -69,14 +77,20 @@ describe.each(['3.0.3', '3.1.0', '3.2.0'])('a path item of OpenAPI %s whose $ref
   test('leads to a path item through other references is read', () => {
     write('first.yaml', '$ref: "second.yaml#/item"');
     write('second.yaml', JSON.stringify({ item: { $ref: '#/last' }, last: pets }));
-    const contract = read({ openapi, paths: { '/pets': { $ref: '#/x-item' } }, 'x-item': { $ref: 'first.yaml' } });
+    const contract = read({
+      openapi,
+      paths: { '/pets': { $ref: '#/x-item' } },
+      'x-item': { $ref: 'first.yaml' },
+    });
     expect(contract.match('GET', '/pets').operation?.id).toBe('pets');
     expect(contract.json).not.toContain('second.yaml');
   });
 });
 
 const ref = { $ref: 'missing.yaml' };
-const body = (schema: object, rest: object = {}) => ({ content: { 'application/json': { schema, ...rest } } });
+const body = (schema: object, rest: object = {}) => ({
+  content: { 'application/json': { schema, ...rest } },
+});
 
 test.each<[what: string, operation: object, components?: object]>([
   ['a parameter', { parameters: [ref] }],
@@ -85,17 +99,36 @@ test.each<[what: string, operation: object, components?: object]>([
   ['the schema of a body', { requestBody: body({ properties: { a: { items: ref } } }) }],
   [
     'the header of a part',
-    { requestBody: { content: { 'multipart/form-data': { schema: {}, encoding: { a: { headers: { h: ref } } } } } } },
+    {
+      requestBody: {
+        content: {
+          'multipart/form-data': { schema: {}, encoding: { a: { headers: { h: ref } } } },
+        },
+      },
+    },
   ],
-  ['a component', { requestBody: { $ref: '#/components/requestBodies/A' } }, { requestBodies: { A: ref } }],
+  [
+    'a component',
+    { requestBody: { $ref: '#/components/requestBodies/A' } },
+    { requestBodies: { A: ref } },
+  ],
   ['a response', { responses: { 200: ref } }],
-  ['the header of a response', { responses: { 200: { description: 'Done.', headers: { h: ref } } } }],
+  [
+    'the header of a response',
+    { responses: { 200: { description: 'Done.', headers: { h: ref } } } },
+  ],
   ['the schema of a response', { responses: { 200: { description: 'Done.', ...body(ref) } } }],
-  ['a component of responses', { responses: { 200: { $ref: '#/components/responses/A' } } }, { responses: { A: ref } }],
+  [
+    'a component of responses',
+    { responses: { 200: { $ref: '#/components/responses/A' } } },
+    { responses: { A: ref } },
+  ],
 ])('%s that cannot be read refuses the contract', (_what, operation, components = {}) => {
   const paths = { '/a': { post: { operationId: 'a', responses: done, ...operation } } };
   const [problem, ...others] = problemsWithFile({ paths, components });
-  expect(problem).toMatch(/^openapi\.json:1:\d+ \/.*\$ref: missing\.yaml cannot be read \(ENOENT\)$/);
+  expect(problem).toMatch(
+    /^openapi\.json:1:\d+ \/.*\$ref: missing\.yaml cannot be read \(ENOENT\)$/,
+  );
   expect(others).toEqual([]);
 });
 
@@ -112,87 +145,127 @@ test('references that no request and no response reaches are notes', () => {
     webhooks: { changed: ref },
     components: { schemas: { Unused: ref }, pathItems: { Unused: ref } },
   });
-  expect(notesOf(contract).filter((note) => note === 'missing.yaml cannot be read (ENOENT)')).toHaveLength(4);
+  expect(
+    notesOf(contract).filter((note) => note === 'missing.yaml cannot be read (ENOENT)'),
+  ).toHaveLength(4);
 });
 
 test('a reference of a response to the network is a note', () => {
-  const responses = { 200: { description: 'Done.', ...body({ $ref: 'https://geojson.org/schema/Feature.json' }) } };
+  const responses = {
+    200: { description: 'Done.', ...body({ $ref: 'https://geojson.org/schema/Feature.json' }) },
+  };
   const contract = read({ paths: { '/a': { get: { operationId: 'a', responses } } } });
   expect(notesOf(contract)).toEqual([expect.stringMatching(/Feature\.json is on the network/)]);
 });
 
-describe.each(['3.0.3', '3.1.0'])('fields beside the $ref of a path item of OpenAPI %s', (openapi) => {
-  const put = { operationId: 'putPets', responses: done };
-  const required = { name: 'q', in: 'query', required: true, schema: { type: 'integer' } };
+describe.each(['3.0.3', '3.1.0'])(
+  'fields beside the $ref of a path item of OpenAPI %s',
+  (openapi) => {
+    const put = { operationId: 'putPets', responses: done };
+    const required = { name: 'q', in: 'query', required: true, schema: { type: 'integer' } };
 
-  test('hold together with those of the referenced path item', () => {
-    const paths = { '/a': { $ref: '#/x-item', put, parameters: [required], summary: 'Pets.' } };
-    const contract = read({ openapi, paths, 'x-item': { ...pets, summary: 'Other.' } });
-    for (const method of ['GET', 'PUT']) {
-      const { operation } = contract.match(method, '/a');
-      expect(short(operation!.checkParameters([], '', []))).toEqual(['/q is required']);
-      expect(short(operation!.checkParameters([], 'q=1', []))).toEqual([]);
-    }
-    expect(contract.notes).toEqual([]);
-    expect(contract.document.paths).toEqual({ '/a': { ...pets, put, parameters: [required], summary: 'Pets.' } });
-    expect(contract.document['x-item']).toEqual({ ...pets, summary: 'Other.' });
-  });
-
-  test('hold beside a reference to another file, at each step, and with references of their own', () => {
-    write(
-      'first.yaml',
-      JSON.stringify({ $ref: 'second.yaml', delete: { operationId: 'deletePets', responses: done } }),
-    );
-    write('second.yaml', JSON.stringify({ ...pets, parameters: [{ $ref: '#/x-q' }], 'x-q': required }));
-    const post = { operationId: 'post', requestBody: { $ref: '#/components/requestBodies/A' }, responses: done };
-    const contract = read({
-      openapi,
-      paths: { '/a': { $ref: 'first.yaml', post, put } },
-      components: { requestBodies: { A: body({ type: 'object' }) } },
+    test('hold together with those of the referenced path item', () => {
+      const paths = { '/a': { $ref: '#/x-item', put, parameters: [required], summary: 'Pets.' } };
+      const contract = read({ openapi, paths, 'x-item': { ...pets, summary: 'Other.' } });
+      for (const method of ['GET', 'PUT']) {
+        const { operation } = contract.match(method, '/a');
+        expect(short(operation!.checkParameters([], '', []))).toEqual(['/q is required']);
+        expect(short(operation!.checkParameters([], 'q=1', []))).toEqual([]);
+      }
+      expect(contract.notes).toEqual([]);
+      expect(contract.document.paths).toEqual({
+        '/a': { ...pets, put, parameters: [required], summary: 'Pets.' },
+      });
+      expect(contract.document['x-item']).toEqual({ ...pets, summary: 'Other.' });
     });
-    const methods = ['GET', 'POST', 'PUT', 'DELETE'];
-    expect(methods.map((method) => contract.match(method, '/a').operation?.id)).toEqual([
-      'pets',
-      'post',
-      'putPets',
-      'deletePets',
-    ]);
-    expect(short(contract.match('POST', '/a').operation!.checkParameters([], 'q=x', []))).toEqual([
-      '/q must be an integer',
-    ]);
-  });
 
-  test('hold for a path item that refers to them', () => {
-    const paths = { '/a': { $ref: '#/paths/~1b' }, '/b': { $ref: '#/x-item', put: { responses: done } } };
-    const contract = read({ openapi, paths, 'x-item': { get: { responses: done } } });
-    expect(contract.operations.map(({ id }) => id)).toEqual(['get /a', 'put /a', 'get /b', 'put /b']);
-  });
+    test('hold beside a reference to another file, at each step, and with references of their own', () => {
+      write(
+        'first.yaml',
+        JSON.stringify({
+          $ref: 'second.yaml',
+          delete: { operationId: 'deletePets', responses: done },
+        }),
+      );
+      write(
+        'second.yaml',
+        JSON.stringify({ ...pets, parameters: [{ $ref: '#/x-q' }], 'x-q': required }),
+      );
+      const post = {
+        operationId: 'post',
+        requestBody: { $ref: '#/components/requestBodies/A' },
+        responses: done,
+      };
+      const contract = read({
+        openapi,
+        paths: { '/a': { $ref: 'first.yaml', post, put } },
+        components: { requestBodies: { A: body({ type: 'object' }) } },
+      });
+      const methods = ['GET', 'POST', 'PUT', 'DELETE'];
+      expect(methods.map((method) => contract.match(method, '/a').operation?.id)).toEqual([
+        'pets',
+        'post',
+        'putPets',
+        'deletePets',
+      ]);
+      expect(short(contract.match('POST', '/a').operation!.checkParameters([], 'q=x', []))).toEqual(
+        ['/q must be an integer'],
+      );
+    });
 
-  test('that the referenced path item has too are mistakes', () => {
-    const paths = { '/a': { $ref: '#/x-item', get: put, parameters: [] } };
-    const found = problemsOf(() => read({ openapi, paths, 'x-item': { ...pets, parameters: [] } }));
+    test('hold for a path item that refers to them', () => {
+      const paths = {
+        '/a': { $ref: '#/paths/~1b' },
+        '/b': { $ref: '#/x-item', put: { responses: done } },
+      };
+      const contract = read({ openapi, paths, 'x-item': { get: { responses: done } } });
+      expect(contract.operations.map(({ id }) => id)).toEqual([
+        'get /a',
+        'put /a',
+        'get /b',
+        'put /b',
+      ]);
+    });
+
+    test('that the referenced path item has too are mistakes', () => {
+      const paths = { '/a': { $ref: '#/x-item', get: put, parameters: [] } };
+      const found = problemsOf(() =>
+        read({ openapi, paths, 'x-item': { ...pets, parameters: [] } }),
+      );
+      expect(found).toEqual([
+        expect.stringMatching(
+          /\/paths\/~1a\/get: get is in the referenced path item too \(.*openapi.json:1:\d+ \/x-item\/get\): remove one of them$/,
+        ),
+        expect.stringMatching(
+          /\/paths\/~1a\/parameters: parameters is in the referenced path item too/,
+        ),
+      ]);
+    });
+
+    test('have their mistakes at their own places', () => {
+      const paths = { '/a': { $ref: '#/x-item', put: { ...put, parameters: 7 }, patch: 1 } };
+      expect(
+        problemsOf(() => read({ openapi, paths, 'x-item': pets })).map((one) =>
+          one.replace(/^\S+ /, ''),
+        ),
+      ).toEqual([
+        '/paths/~1a/put/parameters: must be a list',
+        '/paths/~1a/patch: must be an object',
+      ]);
+    });
+  },
+);
+
+test.each(['query', 'additionalOperations'])(
+  '%s of a path of OpenAPI 3.2 refuses the contract',
+  (field) => {
+    const value = field === 'query' ? pets.get : { COPY: pets.get };
+    const document = (item: object) => ({ openapi: '3.2.0', paths: { '/a': item } });
+    const found = problemsWithFile(document({ [field]: value }));
     expect(found).toEqual([
-      expect.stringMatching(
-        /\/paths\/~1a\/get: get is in the referenced path item too \(.*openapi.json:1:\d+ \/x-item\/get\): remove one of them$/,
-      ),
-      expect.stringMatching(/\/paths\/~1a\/parameters: parameters is in the referenced path item too/),
+      expect.stringContaining(`/paths/~1a/${field}: ${field} of OpenAPI 3.2 is not supported`),
     ]);
-  });
-
-  test('have their mistakes at their own places', () => {
-    const paths = { '/a': { $ref: '#/x-item', put: { ...put, parameters: 7 }, patch: 1 } };
-    expect(problemsOf(() => read({ openapi, paths, 'x-item': pets })).map((one) => one.replace(/^\S+ /, ''))).toEqual([
-      '/paths/~1a/put/parameters: must be a list',
-      '/paths/~1a/patch: must be an object',
-    ]);
-  });
-});
-
-test.each(['query', 'additionalOperations'])('%s of a path of OpenAPI 3.2 refuses the contract', (field) => {
-  const value = field === 'query' ? pets.get : { COPY: pets.get };
-  const document = (item: object) => ({ openapi: '3.2.0', paths: { '/a': item } });
-  const found = problemsWithFile(document({ [field]: value }));
-  expect(found).toEqual([expect.stringContaining(`/paths/~1a/${field}: ${field} of OpenAPI 3.2 is not supported`)]);
-  const kept = read(document({ ...pets, [field]: value }), { ...off, onUnsupported: 'omit' });
-  expect(kept.operations.map(({ id }) => id)).toEqual(['pets']);
-});
+    const kept = read(document({ ...pets, [field]: value }), { ...off, onUnsupported: 'omit' });
+    expect(kept.operations.map(({ id }) => id)).toEqual(['pets']);
+  },
+);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { load, only, problemsOf, short } from './documents.ts';
 
-const json = (type: string) => ({ description: 'An answer.', content: { 'application/json': { schema: { type } } } });
+const json = (type: string) => ({
+  description: 'An answer.',
+  content: { 'application/json': { schema: { type } } },
+});
 
 const operation = only(
   load({
@@ -52,7 +55,9 @@ describe('an answer', () => {
 
   test('of any other status is the default', () => {
     const withDefault = only(load({ '/': { get: { responses: { default: json('integer') } } } }));
-    expect(withDefault.checkResponse(599, 'application/json', new TextEncoder().encode('1'))).toEqual([]);
+    expect(
+      withDefault.checkResponse(599, 'application/json', new TextEncoder().encode('1')),
+    ).toEqual([]);
   });
 });
 

@@ -17,7 +17,8 @@ function routerOf(paths: Record<string, string[]>): Router<string> {
   return router;
 }
 
-const gets = (...paths: string[]) => routerOf(Object.fromEntries(paths.map((path) => [path, ['GET']])));
+const gets = (...paths: string[]) =>
+  routerOf(Object.fromEntries(paths.map((path) => [path, ['GET']])));
 
 test.each([
   ['/', '/', []],
@@ -52,10 +53,13 @@ test.each([
   expect(router.match('GET', path)).toEqual({ operation: `GET ${template}`, parameters });
 });
 
-test.each(['/pets/', '/pets//tags', '/Pets', '/pets/7/', '//', '/pets/7/tags/', ''])('%j does not match', (path) => {
-  const router = gets('/pets', '/pets/{id}', '/pets/{id}/tags');
-  expect(router.match('GET', path)).toEqual({ operation: null, allow: null });
-});
+test.each(['/pets/', '/pets//tags', '/Pets', '/pets/7/', '//', '/pets/7/tags/', ''])(
+  '%j does not match',
+  (path) => {
+    const router = gets('/pets', '/pets/{id}', '/pets/{id}/tags');
+    expect(router.match('GET', path)).toEqual({ operation: null, allow: null });
+  },
+);
 
 describe('methods', () => {
   const router = routerOf({
@@ -66,20 +70,32 @@ describe('methods', () => {
   });
 
   test('HEAD is answered by GET, unless it has an operation of its own', () => {
-    expect(router.match('HEAD', '/pets/7')).toEqual({ operation: 'GET /pets/{id}', parameters: ['7'] });
+    expect(router.match('HEAD', '/pets/7')).toEqual({
+      operation: 'GET /pets/{id}',
+      parameters: ['7'],
+    });
     expect(router.match('HEAD', '/own')).toEqual({ operation: 'HEAD /own', parameters: [] });
   });
 
   test('a path without the method returns those it has', () => {
-    expect(router.match('PUT', '/pets/7')).toEqual({ operation: null, allow: ['GET', 'DELETE', 'HEAD'] });
+    expect(router.match('PUT', '/pets/7')).toEqual({
+      operation: null,
+      allow: ['GET', 'DELETE', 'HEAD'],
+    });
     expect(router.match('HEAD', '/post')).toEqual({ operation: null, allow: ['POST'] });
     expect(router.match('constructor', '/post')).toEqual({ operation: null, allow: ['POST'] });
   });
 
   test('a template has the methods that a path with more literal text lacks', () => {
-    expect(router.match('DELETE', '/pets/mine')).toEqual({ operation: 'DELETE /pets/{id}', parameters: ['mine'] });
+    expect(router.match('DELETE', '/pets/mine')).toEqual({
+      operation: 'DELETE /pets/{id}',
+      parameters: ['mine'],
+    });
     expect(router.match('HEAD', '/pets/mine').operation).toBe('GET /pets/mine');
-    expect(router.match('PUT', '/pets/mine')).toEqual({ operation: null, allow: ['GET', 'HEAD', 'DELETE'] });
+    expect(router.match('PUT', '/pets/mine')).toEqual({
+      operation: null,
+      allow: ['GET', 'HEAD', 'DELETE'],
+    });
   });
 
   test('of several templates, the one with more literal text comes first', () => {
@@ -93,8 +109,14 @@ describe('methods', () => {
     const of = (method: string, path = '/a/b/c') => deep.match(method, path);
     expect(of('POST')).toEqual({ operation: 'POST /a/{y}/c', parameters: ['b'] });
     expect(of('DELETE')).toEqual({ operation: 'DELETE /{z}/b/c', parameters: ['a'] });
-    expect(of('PATCH', '/a/b/x.c')).toEqual({ operation: 'PATCH /a/{y}/{x}.c', parameters: ['b', 'x'] });
-    expect(of('TRACE')).toEqual({ operation: null, allow: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] });
+    expect(of('PATCH', '/a/b/x.c')).toEqual({
+      operation: 'PATCH /a/{y}/{x}.c',
+      parameters: ['b', 'x'],
+    });
+    expect(of('TRACE')).toEqual({
+      operation: null,
+      allow: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'],
+    });
   });
 
   test('an omitted method is not taken over by a template', () => {
@@ -125,11 +147,18 @@ const manyTemplates = fc.uniqueArray(templates, {
 
 test('a concrete path comes before every template that fits it', () => {
   fc.assert(
-    fc.property(manyTemplates, fc.array(literal, { minLength: 1, maxLength: 5 }), (paths, segments) => {
-      const concrete = `/${segments.join('/')}`;
-      const router = gets(...new Set([...paths, concrete]));
-      expect(router.match('GET', concrete)).toEqual({ operation: `GET ${concrete}`, parameters: [] });
-    }),
+    fc.property(
+      manyTemplates,
+      fc.array(literal, { minLength: 1, maxLength: 5 }),
+      (paths, segments) => {
+        const concrete = `/${segments.join('/')}`;
+        const router = gets(...new Set([...paths, concrete]));
+        expect(router.match('GET', concrete)).toEqual({
+          operation: `GET ${concrete}`,
+          parameters: [],
+        });
+      },
+    ),
   );
 });
 
@@ -162,20 +191,26 @@ test('a filled template is found, as itself or as one that is more concrete', ()
 
 test('what fits no template is not found', () => {
   fc.assert(
-    fc.property(manyTemplates, fc.array(fc.stringMatching(/^[A-Z]{1,3}$/), { maxLength: 6 }), (paths, segments) => {
-      const path = `/${segments.join('/')}`;
-      const fits = paths.some((template) => {
-        const parts = template.slice(1).split('/');
-        return parts.length === segments.length && parts.every((part) => part.startsWith('{'));
-      });
-      expect(gets(...paths).match('GET', path).operation !== null).toBe(fits);
-    }),
+    fc.property(
+      manyTemplates,
+      fc.array(fc.stringMatching(/^[A-Z]{1,3}$/), { maxLength: 6 }),
+      (paths, segments) => {
+        const path = `/${segments.join('/')}`;
+        const fits = paths.some((template) => {
+          const parts = template.slice(1).split('/');
+          return parts.length === segments.length && parts.every((part) => part.startsWith('{'));
+        });
+        expect(gets(...paths).match('GET', path).operation !== null).toBe(fits);
+      },
+    ),
   );
 });
 
 describe('templates', () => {
   test('are put into canonical form where they are literal', () => {
-    expect(gets('/föö bar/%7euser/%2f').match('GET', '/f%C3%B6%C3%B6%20bar/~user/%2F').operation).not.toBeNull();
+    expect(
+      gets('/föö bar/%7euser/%2f').match('GET', '/f%C3%B6%C3%B6%20bar/~user/%2F').operation,
+    ).not.toBeNull();
     expect(gets("/a!$&'()*+,=:@-._~").match('GET', "/a!$&'()*+,=:@-._~").operation).not.toBeNull();
     expect(gets('/100%/{x}').match('GET', '/100%25/1').operation).not.toBeNull();
   });

@@ -9,7 +9,11 @@ const rules = (faults: readonly Fault[]) =>
 
 function broken(schema: object, text: string, type = 'application/json'): unknown[] {
   const requestBody = { content: { [type]: { schema } } };
-  const contract = load({ '/': { post: { requestBody, responses: done } } }, {}, { readOnly: 'refuse' });
+  const contract = load(
+    { '/': { post: { requestBody, responses: done } } },
+    {},
+    { readOnly: 'refuse' },
+  );
   const media = only(contract).body!.media(type)!;
   const faults = media.check(Buffer.from(text));
   for (const { rule } of faults) expect(Object.keys(RULES)).toContain(rule);
@@ -28,7 +32,11 @@ describe('a fault of a value has its rule and the limit of the contract', () => 
     [{ minimum: 2 }, '1', [['minimum', 2]]],
     [{ maximum: 1.5 }, '2', [['maximum', 1.5]]],
     [{ minimum: 2, exclusiveMinimum: true }, '2', [['exclusiveMinimum', 2]]],
-    [{ maximum: 9223372036854775807n, exclusiveMaximum: true }, '1e30', [['exclusiveMaximum', '9223372036854775807']]],
+    [
+      { maximum: 9223372036854775807n, exclusiveMaximum: true },
+      '1e30',
+      [['exclusiveMaximum', '9223372036854775807']],
+    ],
     [{ multipleOf: 0.5 }, '0.7', [['multipleOf', 0.5]]],
     [{ type: 'integer', format: 'int32' }, '2147483648', [['format', 'int32']]],
     [{ type: 'string', format: 'uuid' }, '"x"', [['format', 'uuid']]],
@@ -76,7 +84,8 @@ describe('a fault of a value has its rule and the limit of the contract', () => 
   describe('a form with files', () => {
     const type = `multipart/form-data; boundary=${BOUNDARY}`;
     const a = (schema: object) => ({ type: 'object', properties: { a: schema } });
-    const png = (headers: string) => part(`Content-Disposition: form-data; name="a"${headers}`, 'x');
+    const png = (headers: string) =>
+      part(`Content-Disposition: form-data; name="a"${headers}`, 'x');
 
     test.each<[schema: object, text: string, expected: unknown[]]>([
       [{ type: 'string' }, 'x', ['syntax']],
@@ -90,8 +99,16 @@ describe('a fault of a value has its rule and the limit of the contract', () => 
       [{ type: 'string' }, body(field('_charset_', 'utf-16')), ['encoding']],
       [{ type: 'string' }, body(field('a', '1'), field('a', '2')), ['repeated']],
       [{ type: 'object' }, body(field('a', '{')), ['syntax']],
-      [{ type: 'string', format: 'binary', minLength: 2 }, body(file('a', 'x')), [['minLength', 2]]],
-      [{ type: 'string', format: 'binary', maxLength: 2 }, body(file('a', 'xxx')), [['maxLength', 2]]],
+      [
+        { type: 'string', format: 'binary', minLength: 2 },
+        body(file('a', 'x')),
+        [['minLength', 2]],
+      ],
+      [
+        { type: 'string', format: 'binary', maxLength: 2 },
+        body(file('a', 'xxx')),
+        [['maxLength', 2]],
+      ],
     ])('%j and %j', (schema, text, expected) => {
       expect(broken(a(schema), text, type)).toEqual(expected);
     });
@@ -137,7 +154,10 @@ test('a fault of a parameter has its rule', () => {
   const operation = only(load({ '/': { get: { parameters, responses: done } } }));
   expect(rules(operation.checkParameters([], '', []))).toEqual(['required']);
   expect(rules(operation.checkParameters([], 'q=4&r=1', []))).toEqual([['maximum', 3], 'unknown']);
-  expect(rules(operation.checkParameters([], 'q=1&q=2', ['X-H', 'a', 'X-H', 'b']))).toEqual(['repeated', 'repeated']);
+  expect(rules(operation.checkParameters([], 'q=1&q=2', ['X-H', 'a', 'X-H', 'b']))).toEqual([
+    'repeated',
+    'repeated',
+  ]);
   expect(rules(operation.checkParameters([], 'q=%ff&d[3]=1&%ff=1', []))).toEqual([
     'encoding',
     ['style', 'd[]=x&d[]=y'],
@@ -146,7 +166,9 @@ test('a fault of a parameter has its rule', () => {
 });
 
 test('a fault of an answer has its rule', () => {
-  const responses = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
+  const responses = {
+    200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } },
+  };
   const operation = only(load({ '/': { get: { responses } } }));
   expect(rules(operation.checkResponse(201, undefined, Buffer.from('')))).toEqual(['status']);
   expect(rules(operation.checkResponse(200, 'text/plain', Buffer.from('x')))).toEqual([

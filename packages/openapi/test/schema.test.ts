@@ -1,13 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { checker, done, load, notesOf, problemsOf, responseChecker } from './documents.ts';
 
-type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
+type Case = readonly [
+  schema: object,
+  good: readonly string[],
+  bad: Readonly<Record<string, readonly string[]>>,
+];
 
 /** The fault is one of an alternative. */
 const one = (fault: string) => `${fault} (in one of the schemas)`;
 
 const cases: Record<string, Case> = {
-  'type string': [{ type: 'string' }, ['""', '"a"'], { 1: ['must be a string'], null: ['must be a string'] }],
+  'type string': [
+    { type: 'string' },
+    ['""', '"a"'],
+    { 1: ['must be a string'], null: ['must be a string'] },
+  ],
   'type boolean': [
     { type: 'boolean' },
     ['true', 'false'],
@@ -18,8 +26,16 @@ const cases: Record<string, Case> = {
     ['[]', '[1,"a"]'],
     { '{}': ['must be a list'], '""': ['must be a list'] },
   ],
-  'type object': [{ type: 'object' }, ['{}', '{"a":1}'], { '[]': ['must be an object'], null: ['must be an object'] }],
-  'type number': [{ type: 'number' }, ['1', '1.5', '-1e300', '123456789012345678901'], { '"1"': ['must be a number'] }],
+  'type object': [
+    { type: 'object' },
+    ['{}', '{"a":1}'],
+    { '[]': ['must be an object'], null: ['must be an object'] },
+  ],
+  'type number': [
+    { type: 'number' },
+    ['1', '1.5', '-1e300', '123456789012345678901'],
+    { '"1"': ['must be a number'] },
+  ],
   'type integer': [
     { type: 'integer' },
     ['1', '-0', '123456789012345678901234567890'],
@@ -37,9 +53,17 @@ const cases: Record<string, Case> = {
   'no type': [
     { minimum: 5, minLength: 2, minItems: 1 },
     ['5', '"ab"', '[1]', 'true', 'null', '{}'],
-    { 4: ['must be at least 5'], '"a"': ['must have at least 2 characters'], '[]': ['must have at least 1 entry'] },
+    {
+      4: ['must be at least 5'],
+      '"a"': ['must have at least 2 characters'],
+      '[]': ['must have at least 1 entry'],
+    },
   ],
-  nullable: [{ type: 'string', nullable: true, minLength: 1 }, ['null', '"a"'], { 1: ['must be a string or null'] }],
+  nullable: [
+    { type: 'string', nullable: true, minLength: 1 },
+    ['null', '"a"'],
+    { 1: ['must be a string or null'] },
+  ],
   'nullable integer': [
     { type: 'integer', nullable: true, minimum: 1 },
     ['null', '1'],
@@ -60,13 +84,21 @@ const cases: Record<string, Case> = {
     ['1.5', '-99999999999999999999'],
     { 1.6: ['must be at most 1.5'], '99999999999999999999': ['must be at most 1.5'] },
   ],
-  exclusiveMinimum: [{ minimum: 1, exclusiveMinimum: true }, ['1.1'], { 1: ['must be more than 1'] }],
+  exclusiveMinimum: [
+    { minimum: 1, exclusiveMinimum: true },
+    ['1.1'],
+    { 1: ['must be more than 1'] },
+  ],
   exclusiveMaximum: [
     { maximum: 1, exclusiveMaximum: true },
     ['0.9'],
     { 1: ['must be less than 1'], 1.1: ['must be less than 1'] },
   ],
-  'exclusiveMinimum false': [{ minimum: 1, exclusiveMinimum: false }, ['1'], { 0: ['must be at least 1'] }],
+  'exclusiveMinimum false': [
+    { minimum: 1, exclusiveMinimum: false },
+    ['1'],
+    { 0: ['must be at least 1'] },
+  ],
   'limits past 2^53': [
     { type: 'integer', minimum: 9007199254740993n, maximum: 9007199254740995n },
     ['9007199254740993', '9007199254740995'],
@@ -131,7 +163,11 @@ const cases: Record<string, Case> = {
       '972783798187987108000000000': ['must be less than 972783798187987100000000000'],
     },
   ],
-  'a length past 2^53': [{ type: 'string', maxLength: 18446744073709551615n, minLength: 1 }, ['"a"'], {}],
+  'a length past 2^53': [
+    { type: 'string', maxLength: 18446744073709551615n, minLength: 1 },
+    ['"a"'],
+    {},
+  ],
   'an enum past 2^53 that is written as a float': [
     { enum: [1e23] },
     ['1e23', '100000000000000000000000'],
@@ -145,10 +181,21 @@ const cases: Record<string, Case> = {
   'minLength and maxLength in code points': [
     { type: 'string', minLength: 2, maxLength: 3 },
     ['"ab"', '"🐶🐱"', '"🐶🐱🐭"'],
-    { '"🐶"': ['must have at least 2 characters'], '"🐶🐱🐭🐹"': ['must have at most 3 characters'] },
+    {
+      '"🐶"': ['must have at least 2 characters'],
+      '"🐶🐱🐭🐹"': ['must have at most 3 characters'],
+    },
   ],
-  pattern: [{ type: 'string', pattern: '^[A-Z]{2}$' }, ['"AB"'], { '"AbC"': ['must match the pattern ^[A-Z]{2}$'] }],
-  'pattern with u': [{ type: 'string', pattern: '^.$' }, ['"🐶"'], { '"ab"': ['must match the pattern ^.$'] }],
+  pattern: [
+    { type: 'string', pattern: '^[A-Z]{2}$' },
+    ['"AB"'],
+    { '"AbC"': ['must match the pattern ^[A-Z]{2}$'] },
+  ],
+  'pattern with u': [
+    { type: 'string', pattern: '^.$' },
+    ['"🐶"'],
+    { '"ab"': ['must match the pattern ^.$'] },
+  ],
   'pattern that is matched by an automaton': [
     { type: 'string', pattern: '^(a+)+$' },
     ['"aaa"'],
@@ -164,7 +211,11 @@ const cases: Record<string, Case> = {
     ['2147483647', '-2147483648'],
     { '2147483648': ['must have the format int32'], '-2147483649': ['must have the format int32'] },
   ],
-  'format int64 of number': [{ type: 'number', format: 'int64' }, ['5.0'], { 5.5: ['must have the format int64'] }],
+  'format int64 of number': [
+    { type: 'number', format: 'int64' },
+    ['5.0'],
+    { 5.5: ['must have the format int64'] },
+  ],
   'format float': [
     { type: 'number', format: 'float' },
     ['3.4e38', '1.5'],
@@ -191,9 +242,16 @@ const cases: Record<string, Case> = {
     { '[1,"a",2.5]': ['/1 must be an integer', '/2 must be an integer'] },
   ],
   'properties and required': [
-    { type: 'object', required: ['a'], properties: { a: { type: 'integer' }, b: { type: 'string' } } },
+    {
+      type: 'object',
+      required: ['a'],
+      properties: { a: { type: 'integer' }, b: { type: 'string' } },
+    },
     ['{"a":1}', '{"a":1,"b":"","c":null}'],
-    { '{}': ['/a is required'], '{"a":"x","b":1}': ['/a must be an integer', '/b must be a string'] },
+    {
+      '{}': ['/a is required'],
+      '{"a":"x","b":1}': ['/a must be an integer', '/b must be a string'],
+    },
   ],
   'properties with names of Object': [
     {
@@ -230,7 +288,10 @@ const cases: Record<string, Case> = {
   'minProperties, maxProperties': [
     { type: 'object', minProperties: 1, maxProperties: 2 },
     ['{"a":1}'],
-    { '{}': ['must have at least 1 member'], '{"a":1,"b":2,"c":3}': ['must have at most 2 members'] },
+    {
+      '{}': ['must have at least 1 member'],
+      '{"a":1,"b":2,"c":3}': ['must have at most 2 members'],
+    },
   ],
   allOf: [
     { allOf: [{ type: 'integer' }, { minimum: 2 }, { maximum: 3 }] },
@@ -240,7 +301,13 @@ const cases: Record<string, Case> = {
   anyOf: [
     { anyOf: [{ type: 'integer' }, { type: 'string', minLength: 2 }] },
     ['1', '"ab"'],
-    { '"a"': [one('must be an integer'), one('must have at least 2 characters'), 'must match one of the schemas'] },
+    {
+      '"a"': [
+        one('must be an integer'),
+        one('must have at least 2 characters'),
+        'must match one of the schemas',
+      ],
+    },
   ],
   oneOf: [
     { oneOf: [{ type: 'integer' }, { minimum: 5 }] },
@@ -250,7 +317,11 @@ const cases: Record<string, Case> = {
       4.5: [one('must be an integer'), one('must be at least 5'), 'must match one of the schemas'],
     },
   ],
-  not: [{ not: { type: 'integer' } }, ['"a"', '1.5'], { 1: ['must not match the excluded schema'] }],
+  not: [
+    { not: { type: 'integer' } },
+    ['"a"', '1.5'],
+    { 1: ['must not match the excluded schema'] },
+  ],
 };
 
 describe.each(Object.entries(cases))('%s', (_, [schema, good, bad]) => {
@@ -261,7 +332,8 @@ describe.each(Object.entries(cases))('%s', (_, [schema, good, bad]) => {
   });
 
   test('refuses what does not', () => {
-    for (const [text, faults] of Object.entries(bad)) expect([text, check(text)]).toEqual([text, faults]);
+    for (const [text, faults] of Object.entries(bad))
+      expect([text, check(text)]).toEqual([text, faults]);
   });
 });
 
@@ -331,7 +403,9 @@ describe('references', () => {
         {
           '/': {
             post: {
-              requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } },
+              requestBody: {
+                content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } },
+              },
               responses: done,
             },
           },
@@ -343,14 +417,25 @@ describe('references', () => {
       expect.stringContaining('refers to itself'),
     );
     expect(
-      problemsOf(use({ schemas: { A: { allOf: [ref('B')] }, B: { anyOf: [{ type: 'integer' }, ref('A')] } } })),
+      problemsOf(
+        use({
+          schemas: { A: { allOf: [ref('B')] }, B: { anyOf: [{ type: 'integer' }, ref('A')] } },
+        }),
+      ),
     ).toEqual([
-      expect.stringContaining('/components/schemas/A: the schema refers to itself without going deeper'),
-      expect.stringContaining('/components/schemas/B: the schema refers to itself without going deeper'),
+      expect.stringContaining(
+        '/components/schemas/A: the schema refers to itself without going deeper',
+      ),
+      expect.stringContaining(
+        '/components/schemas/B: the schema refers to itself without going deeper',
+      ),
     ]);
     const deep = { A: { type: 'object', properties: { b: ref('B') } }, B: { allOf: [ref('A')] } };
     expect(problemsOf(use({ schemas: deep }))).toEqual([]);
-    const late = { A: { properties: { x: ref('B') }, allOf: [ref('B')] }, B: { allOf: [ref('A')] } };
+    const late = {
+      A: { properties: { x: ref('B') }, allOf: [ref('B')] },
+      B: { allOf: [ref('A')] },
+    };
     expect(problemsOf(use({ schemas: late }))).toHaveLength(2);
   });
 });
@@ -370,13 +455,19 @@ describe('readOnly and writeOnly', () => {
     const check = checker(account);
     expect(check('{"name":"a","secret":"b"}')).toEqual([]);
     expect(check('{"id":1,"name":"a","secret":"b"}')).toEqual([]);
-    expect(check('{"id":"1","name":"a"}')).toEqual(['/secret is required', '/id must be an integer']);
+    expect(check('{"id":"1","name":"a"}')).toEqual([
+      '/secret is required',
+      '/id must be an integer',
+    ]);
   });
 
   test('readOnly properties are refused in requests if the setting says so', () => {
     const check = checker(account, {}, { readOnly: 'refuse' });
     expect(check('{"name":"a","secret":"b"}')).toEqual([]);
-    expect(check('{"id":1,"name":"a"}')).toEqual(['/secret is required', '/id is read-only: it must not be sent']);
+    expect(check('{"id":1,"name":"a"}')).toEqual([
+      '/secret is required',
+      '/id is read-only: it must not be sent',
+    ]);
   });
 
   test('writeOnly properties are required in requests and refused in answers', () => {
@@ -391,14 +482,19 @@ describe('readOnly and writeOnly', () => {
   test('count wherever an allOf requires them', () => {
     const base = { type: 'object', required: ['id'], properties: { name: { type: 'string' } } };
     const schema = {
-      allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { id: { $ref: '#/components/schemas/Id' } } }],
+      allOf: [
+        { $ref: '#/components/schemas/Base' },
+        { properties: { id: { $ref: '#/components/schemas/Id' } } },
+      ],
     };
     const schemas = { Base: base, Id: { type: 'integer', readOnly: true } };
     expect(checker(schema, schemas)('{}')).toEqual([]);
     expect(checker(schema, schemas, { readOnly: 'refuse' })('{"id":1}')).toEqual([
       '/id is read-only: it must not be sent',
     ]);
-    expect(checker({ $ref: '#/components/schemas/Base' }, schemas)('{}')).toEqual(['/id is required']);
+    expect(checker({ $ref: '#/components/schemas/Base' }, schemas)('{}')).toEqual([
+      '/id is required',
+    ]);
     expect(responseChecker(schema, schemas)('{}')).toEqual(['/id is required']);
   });
 });
@@ -407,7 +503,11 @@ describe('an integer', () => {
   const integer = { type: 'integer' };
   const schemas = {
     Whole: integer,
-    Pair: { type: 'object', properties: { a: { $ref: '#/components/schemas/Whole' } }, additionalProperties: integer },
+    Pair: {
+      type: 'object',
+      properties: { a: { $ref: '#/components/schemas/Whole' } },
+      additionalProperties: integer,
+    },
     Either: { oneOf: [{ type: 'string' }, { allOf: [integer, { minimum: 0 }] }] },
   };
   const all = {
@@ -421,7 +521,8 @@ describe('an integer', () => {
       any: {},
     },
   };
-  const text = '{"one":1.0,"list":[1,2.0,3],"pair":{"a":1e1,"b":2},"either":1.0,"price":1.0,"any":[1.0]}';
+  const text =
+    '{"one":1.0,"list":[1,2.0,3],"pair":{"a":1e1,"b":2},"either":1.0,"price":1.0,"any":[1.0]}';
 
   test('is written in plain digits, wherever it is', () => {
     const check = checker(all, schemas);
@@ -433,7 +534,9 @@ describe('an integer', () => {
       one('/either must be an integer'),
       '/either must match one of the schemas',
     ]);
-    expect(check(text.replaceAll('.0,"', ',"').replaceAll('2.0', '2').replace('1e1', '1'))).toEqual([]);
+    expect(check(text.replaceAll('.0,"', ',"').replaceAll('2.0', '2').replace('1e1', '1'))).toEqual(
+      [],
+    );
     expect(check('{"pair":{"b":1.0}}')).toEqual(['/pair/b must be an integer']);
   });
 
@@ -445,8 +548,10 @@ describe('an integer', () => {
     };
     const operation = load({ '/': { post } }, { schemas }, { integers: 'any' }).operations[0]!;
     expect(operation.body!.media('application/json')!.check(Buffer.from(text))).toEqual([]);
-    for (const good of ['q=1', 'q=1.0', 'q=1e2']) expect(operation.checkParameters([], good, [])).toEqual([]);
-    for (const bad of ['q=1.5', 'q=x', 'q=']) expect(operation.checkParameters([], bad, [])).toHaveLength(1);
+    for (const good of ['q=1', 'q=1.0', 'q=1e2'])
+      expect(operation.checkParameters([], good, [])).toEqual([]);
+    for (const bad of ['q=1.5', 'q=x', 'q='])
+      expect(operation.checkParameters([], bad, [])).toHaveLength(1);
   });
 
   test('of one text says nothing about the next', () => {
@@ -459,7 +564,8 @@ describe('an integer', () => {
         },
       },
     }).operations[0]!;
-    const check = (json: string) => operation.body!.media('application/json')!.check(Buffer.from(json)).length;
+    const check = (json: string) =>
+      operation.body!.media('application/json')!.check(Buffer.from(json)).length;
     expect([
       check('1.0'),
       check('1'),
@@ -479,7 +585,10 @@ describe('many faults', () => {
   };
 
   test('are reported up to fifty, however many exist', () => {
-    const check = checker({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }, { Pet: pet });
+    const check = checker(
+      { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
+      { Pet: pet },
+    );
     expect(check(JSON.stringify(Array(3).fill({})))).toEqual([
       '/0/id is required',
       '/1/id is required',
@@ -487,22 +596,34 @@ describe('many faults', () => {
     ]);
     expect(check(JSON.stringify(Array(100_000).fill({})))).toHaveLength(50);
     expect(
-      check(JSON.stringify([Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]))])),
+      check(
+        JSON.stringify([
+          Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i])),
+        ]),
+      ),
     ).toHaveLength(50);
   });
 
   test('are reported up to fifty if each value has alternatives', () => {
     const list = (items: object) => ({ 'application/json': { schema: { type: 'array', items } } });
-    const post = (schema: object) => ({ post: { requestBody: { content: schema }, responses: done } });
+    const post = (schema: object) => ({
+      post: { requestBody: { content: schema }, responses: done },
+    });
     const either = { oneOf: [{ type: 'integer' }, { type: 'boolean' }] };
     const contract = load(
-      { '/a': post(list(pet)), '/b': post(list(either)), '/c': post(list({ $ref: '#/components/schemas/A' })) },
+      {
+        '/a': post(list(pet)),
+        '/b': post(list(either)),
+        '/c': post(list({ $ref: '#/components/schemas/A' })),
+      },
       {
         schemas: { A: { properties: { a: either } } },
       },
     );
     const faults = contract.operations.map(({ body }) =>
-      body!.media('application/json')!.check(Buffer.from(JSON.stringify(Array(60).fill({ a: 'x' })))),
+      body!
+        .media('application/json')!
+        .check(Buffer.from(JSON.stringify(Array(60).fill({ a: 'x' })))),
     );
     expect(faults.map(({ length }) => length)).toEqual([50, 50, 50]);
   });
@@ -521,12 +642,18 @@ describe('many faults', () => {
       },
     };
     const text = JSON.stringify({ list: Array(100).fill('a'), n: 'x' });
-    expect(checker(schema)(text)).toEqual(['/n must be an integer', 'may have more faults than are listed']);
+    expect(checker(schema)(text)).toEqual([
+      '/n must be an integer',
+      'may have more faults than are listed',
+    ]);
   });
 
   test('behind alternatives inside each other are reported from the innermost value on', () => {
     const next = { $ref: '#/components/schemas/Node' };
-    const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
+    const form = (tag: string) => ({
+      type: 'object',
+      properties: { next, [tag]: { type: 'integer' } },
+    });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
     const text = `${'{"next":'.repeat(60)}1${',"a":"","b":""}'.repeat(60)}`;
     const faults = checker({ $ref: '#/components/schemas/Node' }, { Node: node })(text);
@@ -540,7 +667,10 @@ describe('many faults', () => {
 
   test('behind alternatives inside each other are reported as far as they are kept, and that there may be more', () => {
     const next = { $ref: '#/components/schemas/Node' };
-    const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
+    const form = (tag: string) => ({
+      type: 'object',
+      properties: { next, [tag]: { type: 'integer' } },
+    });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
     const faults = checker(next, { Node: node })(`${'{"next":'.repeat(60)}"x"${'}'.repeat(60)}`);
     expect(faults[0]).toBe(one(`${'/next'.repeat(60)} must be an object`));
@@ -550,7 +680,11 @@ describe('many faults', () => {
 });
 
 test('defaults are not written into a body, and types are not coerced', () => {
-  const check = checker({ type: 'object', required: ['a'], properties: { a: { type: 'integer', default: 1 } } });
+  const check = checker({
+    type: 'object',
+    required: ['a'],
+    properties: { a: { type: 'integer', default: 1 } },
+  });
   expect(check('{}')).toEqual(['/a is required']);
   expect(check('{"a":"1"}')).toEqual(['/a must be an integer']);
 });
@@ -580,7 +714,8 @@ test('what has no effect is noted', () => {
 
 test.each([0, 1, 2, 3, 4])('a length of %i counts code points, also without a type', (limit) => {
   const words = [['']];
-  for (let i = 0; i < 5; i++) words.push(words[i]!.flatMap((word) => ['a', 'é', '🐶'].map((one) => word + one)));
+  for (let i = 0; i < 5; i++)
+    words.push(words[i]!.flatMap((word) => ['a', 'é', '🐶'].map((one) => word + one)));
   const length = { minLength: limit, maxLength: limit };
   for (const check of [checker({ type: 'string', ...length }), checker(length)]) {
     const fitting = words.flat().filter((word) => check(JSON.stringify(word)).length === 0);
@@ -644,7 +779,10 @@ describe.each(['anyOf', 'oneOf'])('faults of alternatives of %s', (keyword) => {
   test('differ from equal faults of the whole value and of other values', () => {
     const schemas = { A: member('a'), B: member('b') };
     const [a, b] = ['A', 'B'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
-    const check = checker({ allOf: [a], properties: { inner: a, either: { [keyword]: [a, b] } } }, schemas);
+    const check = checker(
+      { allOf: [a], properties: { inner: a, either: { [keyword]: [a, b] } } },
+      schemas,
+    );
     expect(new Set(check('{"inner":{},"either":{}}'))).toEqual(
       new Set([
         '/a is required',

@@ -9,11 +9,16 @@ import { atOnce } from '../src/slices.ts';
 import { done, head, loadText, only } from './documents.ts';
 
 const here = import.meta.dirname;
-const files = [resolve(here, 'fixtures/shop/openapi.yaml'), resolve(here, 'fixtures/garden/openapi.yaml')];
+const files = [
+  resolve(here, 'fixtures/shop/openapi.yaml'),
+  resolve(here, 'fixtures/garden/openapi.yaml'),
+];
 
 /** As another process gets it. */
 function sent(file: string, options?: ContractOptions): Contract {
-  const sent = v8.deserialize(v8.serialize(serialize(checkContract(file, options).compiled))) as Serialized;
+  const sent = v8.deserialize(
+    v8.serialize(serialize(checkContract(file, options).compiled)),
+  ) as Serialized;
   return atOnce(createContract(atOnce(deserialize(sent))));
 }
 
@@ -23,7 +28,11 @@ describe.each(files)('%s', (file) => {
   test('arrives with every operation, name and digit', () => {
     expect(other.json).toBe(one.json);
     expect(other.names).toEqual(one.names);
-    expect([other.title, other.version, other.fingerprint]).toEqual([one.title, one.version, one.fingerprint]);
+    expect([other.title, other.version, other.fingerprint]).toEqual([
+      one.title,
+      one.version,
+      one.fingerprint,
+    ]);
     const described = (contract: Contract) =>
       contract.operations.map(({ id, method, path, tags, sunset, replyHeaders }) => [
         id,
@@ -37,8 +46,13 @@ describe.each(files)('%s', (file) => {
   });
 
   test('is judged in the same way', () => {
-    const text = fc.oneof(fc.string(), fc.constantFrom('1', '-1', 'true', '9223372036854775808', 'a,b'));
-    const words = fc.array(fc.constantFrom('limit', 'status', 'q', '=', '=', '&', '1', 'x', ',', '%20', '%', '+'));
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom('1', '-1', 'true', '9223372036854775808', 'a,b'),
+    );
+    const words = fc.array(
+      fc.constantFrom('limit', 'status', 'q', '=', '=', '&', '1', 'x', ',', '%20', '%', '+'),
+    );
     for (const [i, operation] of one.operations.entries()) {
       const same = other.operations[i]!;
       fc.assert(
@@ -48,12 +62,18 @@ describe.each(files)('%s', (file) => {
           words,
           fc.integer({ min: 99, max: 599 }),
           (body, path, words, status) => {
-            const segments = Array.from({ length: 5 }, (_, n) => encodeURIComponent(path[n] ?? 'x'));
+            const segments = Array.from({ length: 5 }, (_, n) =>
+              encodeURIComponent(path[n] ?? 'x'),
+            );
             const query = words.join('');
             const bytes = new TextEncoder().encode(body);
-            expect(same.checkParameters(segments, query, [])).toEqual(operation.checkParameters(segments, query, []));
+            expect(same.checkParameters(segments, query, [])).toEqual(
+              operation.checkParameters(segments, query, []),
+            );
             const rule = operation.body?.media(operation.body.accepted[0]);
-            expect(same.body?.media(same.body.accepted[0])?.check(bytes)).toEqual(rule?.check(bytes));
+            expect(same.body?.media(same.body.accepted[0])?.check(bytes)).toEqual(
+              rule?.check(bytes),
+            );
             const answer = [status, 'application/json', bytes] as const;
             expect(same.checkResponse(...answer)).toEqual(operation.checkResponse(...answer));
           },
@@ -66,7 +86,9 @@ describe.each(files)('%s', (file) => {
 
 test('integers that JavaScript has no number for stay exact on the way', () => {
   const schema = { type: 'integer', minimum: 0n, maximum: 9223372036854775807n };
-  const paths = { '/': { get: { parameters: [{ name: 'q', in: 'query', schema }], responses: done } } };
+  const paths = {
+    '/': { get: { parameters: [{ name: 'q', in: 'query', schema }], responses: done } },
+  };
   const text = JSON.stringify({ ...head, paths }, (_, value) =>
     typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
   );
@@ -94,8 +116,15 @@ test('operations are read and created in steps, so that others are served betwee
 
 test('what an operation says of its requests arrives', () => {
   const fields = { 'x-max-body-bytes': 9, 'x-report-only': true };
-  const post = { operationId: 'a', requestBody: { content: { 'text/plain': {} } }, responses: done, ...fields };
-  const contract = sent('openapi.json', { text: JSON.stringify({ ...head, paths: { '/': { post } } }) });
+  const post = {
+    operationId: 'a',
+    requestBody: { content: { 'text/plain': {} } },
+    responses: done,
+    ...fields,
+  };
+  const contract = sent('openapi.json', {
+    text: JSON.stringify({ ...head, paths: { '/': { post } } }),
+  });
   expect(only(contract)).toMatchObject({ maxBodyBytes: 9, reportOnly: true });
 });
 
@@ -104,12 +133,19 @@ describe('a contract with mistakes', () => {
   const content = { 'application/json': { schema: { type: 'integer' } } };
   const servers = [{ url: 'https://example.org/v1' }];
   const put = { operationId: 'put', requestBody: { content }, responses: done };
-  const paths = { '/a': { put, get: { operationId: 'get', parameters: [wrong], responses: done } } };
+  const paths = {
+    '/a': { put, get: { operationId: 'get', parameters: [wrong], responses: done } },
+  };
   const text = JSON.stringify({ ...head, servers, paths });
   const bytes = new TextEncoder().encode('1.0');
 
   test.each(['omit', 'report', 'pass'] as const)('arrives as it is read (%s)', (leniency) => {
-    const reading = { onUnsupported: leniency, integers: 'any', serverPath: 'prefix', unknownQuery: 'pass' } as const;
+    const reading = {
+      onUnsupported: leniency,
+      integers: 'any',
+      serverPath: 'prefix',
+      unknownQuery: 'pass',
+    } as const;
     const one = loadContract('openapi.json', { text, ...reading });
     const other = sent('openapi.json', { text, ...reading });
     expect(other.exempted).toEqual(one.exempted);
@@ -118,7 +154,9 @@ describe('a contract with mistakes', () => {
     const { operation } = other.match('PUT', '/v1/a');
     expect(operation!.body!.media('application/json')!.check(bytes)).toEqual([]);
     expect(operation!.checkParameters([], 'odd=1', [])).toEqual([]);
-    expect(other.match('GET', '/v1/a').operation?.exempt).toBe(leniency === 'omit' ? undefined : leniency);
+    expect(other.match('GET', '/v1/a').operation?.exempt).toBe(
+      leniency === 'omit' ? undefined : leniency,
+    );
   });
 
   test('may have no paths at all', () => {
@@ -129,14 +167,29 @@ describe('a contract with mistakes', () => {
 });
 
 test('bodies of every media type are checked in the same way', () => {
-  const properties = { n: { type: 'integer' }, file: { type: 'string', format: 'binary', maxLength: 3 } };
+  const properties = {
+    n: { type: 'integer' },
+    file: { type: 'string', format: 'binary', maxLength: 3 },
+  };
   const schema = { $ref: '#/components/schemas/Form' };
   const content = Object.fromEntries(
-    ['multipart/form-data', 'application/xml', 'application/x-protobuf'].map((type) => [type, { schema }]),
+    ['multipart/form-data', 'application/xml', 'application/x-protobuf'].map((type) => [
+      type,
+      { schema },
+    ]),
   );
   const form = { type: 'object', properties };
-  const put = { operationId: 'put', 'x-unchecked-body': true, requestBody: { content }, responses: done };
-  const text = JSON.stringify({ ...head, paths: { '/': { put } }, components: { schemas: { Form: form } } });
+  const put = {
+    operationId: 'put',
+    'x-unchecked-body': true,
+    requestBody: { content },
+    responses: done,
+  };
+  const text = JSON.stringify({
+    ...head,
+    paths: { '/': { put } },
+    components: { schemas: { Form: form } },
+  });
   const [one, other] = [loadContract('openapi.json', { text }), sent('openapi.json', { text })];
   const file = (bytes: string) =>
     `--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${bytes}\r\n--b--\r\n`;

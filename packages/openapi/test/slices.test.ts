@@ -23,7 +23,9 @@ test('however many jobs there are, the event loop turns after each slice', async
   await Promise.all([job('a'), job('b')]);
   turning = false;
   expect(steps.filter((one) => one !== 'turn')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
-  expect(steps.some((one, i) => one !== 'turn' && steps[i + 1] !== undefined && steps[i + 1] !== 'turn')).toBe(false);
+  expect(
+    steps.some((one, i) => one !== 'turn' && steps[i + 1] !== undefined && steps[i + 1] !== 'turn'),
+  ).toBe(false);
 });
 
 test('a job that throws ends alone; the next one continues', async () => {

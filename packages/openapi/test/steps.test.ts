@@ -19,7 +19,9 @@ function checkOf(schemas: Json) {
 /** Counts how often parts of the value are read. */
 function counted(value: unknown, reads: { count: number }): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const inner = Object.entries(value).map(([name, member]) => [name, counted(member, reads)] as const);
+  const inner = Object.entries(value).map(
+    ([name, member]) => [name, counted(member, reads)] as const,
+  );
   const copy = Array.isArray(value) ? inner.map(([, entry]) => entry) : Object.fromEntries(inner);
   return new Proxy(copy as object, {
     get(target, key) {
@@ -33,7 +35,8 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const COUNT = 30_000;
 const list = numbers(COUNT);
 const names = Object.fromEntries(list.map((i) => [`n${i}`, i]));
-const branches = (count: number) => numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
+const branches = (count: number) =>
+  numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
 
 /** A step may read each part of a value of 30,000 parts less than once. */
 const LONG: Readonly<Record<string, readonly [schema: Json, value: unknown]>> = {
@@ -42,7 +45,10 @@ const LONG: Readonly<Record<string, readonly [schema: Json, value: unknown]>> = 
   'lists in lists': [{ items: { items: integer } }, numbers(200).map(() => numbers(150))],
   not: [{ items: { not: { anyOf: branches(10) } } }, list],
   anyOf: [{ items: { anyOf: [...branches(10), integer] } }, list],
-  'anyOf for the whole': [{ anyOf: branches(3).map(({ required }) => ({ items: { required }, minItems: 1 })) }, list],
+  'anyOf for the whole': [
+    { anyOf: branches(3).map(({ required }) => ({ items: { required }, minItems: 1 })) },
+    list,
+  ],
   'anyOf of many': [{ items: { anyOf: [...branches(100), integer] } }, list],
   contains: [{ contains: { minimum: COUNT - 1 } }, list],
   unevaluatedItems: [{ allOf: [{ contains: { minimum: 5 } }], unevaluatedItems: integer }, list],
@@ -56,22 +62,25 @@ const LONG: Readonly<Record<string, readonly [schema: Json, value: unknown]>> = 
   'a list of faults': [{ items: { anyOf: [{ type: 'string' }, { minimum: 9 }] } }, list],
 };
 
-test.each(Object.entries(LONG))('%s of a long value is checked in short steps', (_, [schema, value]) => {
-  const check = checkOf({ Node: schema });
-  const reads = { count: 0 };
-  const steps = check.steps(counted(value, reads));
-  let most = 0;
-  let all = 0;
-  for (let step = steps.next(); ; step = steps.next()) {
-    most = Math.max(most, reads.count);
-    all += reads.count;
-    reads.count = 0;
-    if (step.done) break;
-  }
-  expect(most).toBeLessThan(COUNT);
-  // To continue costs little.
-  expect(all).toBeLessThan(2 * readsOf(check, value) + COUNT);
-});
+test.each(Object.entries(LONG))(
+  '%s of a long value is checked in short steps',
+  (_, [schema, value]) => {
+    const check = checkOf({ Node: schema });
+    const reads = { count: 0 };
+    const steps = check.steps(counted(value, reads));
+    let most = 0;
+    let all = 0;
+    for (let step = steps.next(); ; step = steps.next()) {
+      most = Math.max(most, reads.count);
+      all += reads.count;
+      reads.count = 0;
+      if (step.done) break;
+    }
+    expect(most).toBeLessThan(COUNT);
+    // To continue costs little.
+    expect(all).toBeLessThan(2 * readsOf(check, value) + COUNT);
+  },
+);
 
 function readsOf(check: Check, value: unknown): number {
   const reads = { count: 0 };
@@ -92,17 +101,26 @@ test.each([
   ['form', '%2c', 'separators'],
   ['spaceDelimited', '%20', undefined],
   ['pipeDelimited', '|', undefined],
-] as const)('a long list in the style %s with %s in it is read in steps', (style, separator, encodedCommas) => {
-  const schema = { type: 'object', properties: { a: { type: 'array', items: integer } } };
-  const content = { 'application/x-www-form-urlencoded': { schema, encoding: { a: { style, explode: false } } } };
-  const options = encodedCommas ? { encodedCommas } : {};
-  const { operations } = load({ '/': { post: { requestBody: { content }, responses: done } } }, {}, options);
-  const media = operations[0]!.body!.media('application/x-www-form-urlencoded')!;
-  const body = (texts: readonly unknown[]) => Buffer.from(`a=${texts.join(separator)}`);
-  expect([...media.steps(body(list))].length).toBeGreaterThan(30);
-  expect(media.check(body(list))).toEqual([]);
-  expect(short(media.check(body([...list, 'x'])))).toEqual([`/a/${COUNT} must be an integer`]);
-});
+] as const)(
+  'a long list in the style %s with %s in it is read in steps',
+  (style, separator, encodedCommas) => {
+    const schema = { type: 'object', properties: { a: { type: 'array', items: integer } } };
+    const content = {
+      'application/x-www-form-urlencoded': { schema, encoding: { a: { style, explode: false } } },
+    };
+    const options = encodedCommas ? { encodedCommas } : {};
+    const { operations } = load(
+      { '/': { post: { requestBody: { content }, responses: done } } },
+      {},
+      options,
+    );
+    const media = operations[0]!.body!.media('application/x-www-form-urlencoded')!;
+    const body = (texts: readonly unknown[]) => Buffer.from(`a=${texts.join(separator)}`);
+    expect([...media.steps(body(list))].length).toBeGreaterThan(30);
+    expect(media.check(body(list))).toEqual([]);
+    expect(short(media.check(body([...list, 'x'])))).toEqual([`/a/${COUNT} must be an integer`]);
+  },
+);
 
 describe('of many alternatives', () => {
   const values = numbers(100).map((i) => ({ enum: [i, Math.max(i, 90)] }));
@@ -116,16 +134,28 @@ describe('of many alternatives', () => {
     expect(checkOf({ Node: { anyOf: values } })(90)).toEqual([]);
   });
 
-  test.each(['anyOf', 'oneOf'])('%s with distinct constants of a required property applies one', (union) => {
-    const kinds = (count: number) =>
-      numbers(count).map((i) => ({ type: 'object', required: ['k'], properties: { k: { const: i }, a: integer } }));
-    const [few, many] = [10, 500].map((count) => checkOf({ Node: { [union]: kinds(count) } })) as [Check, Check];
-    expect(readsOf(many, { k: 9, a: 1 })).toBe(readsOf(few, { k: 9, a: 1 }));
-    expect(many({ k: 499, a: 1 })).toEqual([]);
-    const faults = [expect.objectContaining({ pointer: '/a', rule: 'type' }), expect.objectContaining({ rule: union })];
-    expect(many({ k: 499, a: 'x' })).toEqual(faults);
-    for (const value of [{ k: 500 }, {}, 1]) expect(many(value)).not.toEqual([]);
-  });
+  test.each(['anyOf', 'oneOf'])(
+    '%s with distinct constants of a required property applies one',
+    (union) => {
+      const kinds = (count: number) =>
+        numbers(count).map((i) => ({
+          type: 'object',
+          required: ['k'],
+          properties: { k: { const: i }, a: integer },
+        }));
+      const [few, many] = [10, 500].map((count) =>
+        checkOf({ Node: { [union]: kinds(count) } }),
+      ) as [Check, Check];
+      expect(readsOf(many, { k: 9, a: 1 })).toBe(readsOf(few, { k: 9, a: 1 }));
+      expect(many({ k: 499, a: 1 })).toEqual([]);
+      const faults = [
+        expect.objectContaining({ pointer: '/a', rule: 'type' }),
+        expect.objectContaining({ rule: union }),
+      ];
+      expect(many({ k: 499, a: 'x' })).toEqual(faults);
+      for (const value of [{ k: 500 }, {}, 1]) expect(many(value)).not.toEqual([]);
+    },
+  );
 });
 
 test('a long text is matched with a pattern once, in short steps', () => {
@@ -156,14 +186,22 @@ describe('a check in steps', () => {
   const { schema: schemas } = fc.letrec<{ schema: Json }>((tie) => {
     const schema = tie('schema');
     const some = fc.array(schema, { minLength: 1, maxLength: 3 });
-    const many = fc.array(fc.oneof({ weight: 9, arbitrary: leaf }, schema), { minLength: 38, maxLength: 45 });
+    const many = fc.array(fc.oneof({ weight: 9, arbitrary: leaf }, schema), {
+      minLength: 38,
+      maxLength: 45,
+    });
     const members = fc.dictionary(name, schema, { maxKeys: 3 });
-    const deep = schema.map((part) => ({ type: 'object', properties: { a: part, b: ref('Node') } }));
-    const kinds = fc
-      .array(schema, { minLength: 5, maxLength: 7 })
-      .map((parts) =>
-        parts.map((part, i) => ({ type: 'object', required: ['k'], properties: { k: { const: i }, a: part } })),
-      );
+    const deep = schema.map((part) => ({
+      type: 'object',
+      properties: { a: part, b: ref('Node') },
+    }));
+    const kinds = fc.array(schema, { minLength: 5, maxLength: 7 }).map((parts) =>
+      parts.map((part, i) => ({
+        type: 'object',
+        required: ['k'],
+        properties: { k: { const: i }, a: part },
+      })),
+    );
     return {
       schema: fc.oneof(
         { maxDepth: 3 },
@@ -172,14 +210,22 @@ describe('a check in steps', () => {
         schema.map((items) => ({ items })),
         fc.tuple(some, schema).map(([prefixItems, items]) => ({ prefixItems, items })),
         schema.map((additionalProperties) => ({ additionalProperties })),
-        fc.tuple(members, schema).map(([properties, rest]) => ({ properties, additionalProperties: rest })),
+        fc
+          .tuple(members, schema)
+          .map(([properties, rest]) => ({ properties, additionalProperties: rest })),
         schema.map((part) => ({ patternProperties: { '^[ab]': part, '^b': integer } })),
         schema.map((part) => ({ propertyNames: part })),
-        fc.tuple(schema, fc.nat(2)).map(([contains, minContains]) => ({ contains, minContains, maxContains: 3 })),
+        fc
+          .tuple(schema, fc.nat(2))
+          .map(([contains, minContains]) => ({ contains, minContains, maxContains: 3 })),
         fc.tuple(some, schema).map(([anyOf, unevaluatedItems]) => ({ anyOf, unevaluatedItems })),
-        fc.tuple(some, members).map(([oneOf, properties]) => ({ oneOf, properties, unevaluatedProperties: false })),
+        fc
+          .tuple(some, members)
+          .map(([oneOf, properties]) => ({ oneOf, properties, unevaluatedProperties: false })),
         schema.map((part) => ({ dependentSchemas: { a: part } })),
-        fc.tuple(schema, schema, schema).map(([one, then, other]) => ({ if: one, then, else: other })),
+        fc
+          .tuple(schema, schema, schema)
+          .map(([one, then, other]) => ({ if: one, then, else: other })),
         fc.oneof(some, many, kinds).map((anyOf) => ({ anyOf })),
         fc.oneof(some, many, kinds).map((oneOf) => ({ oneOf })),
         fc.oneof(some, many).map((allOf) => ({ allOf })),
@@ -200,7 +246,9 @@ describe('a check in steps', () => {
   test('finds the same faults in the same order, whatever is checked between the steps', () => {
     const tally = { good: 0, bad: 0, steps: 0 };
     // Under a member, so that no schema leads to itself without going deeper.
-    const nodes = schemas.map((part) => ({ Node: { properties: { a: part, b: part }, items: part } }));
+    const nodes = schemas.map((part) => ({
+      Node: { properties: { a: part, b: part }, items: part },
+    }));
     const cases = fc.tuple(nodes, fc.array(values, { minLength: 5, maxLength: 5 }), fc.nat(40));
     fc.assert(
       fc.property(cases, ([schemas, values, work]) => {
@@ -215,7 +263,11 @@ describe('a check in steps', () => {
             step = steps.next();
           }
           // The first search for all faults may stop because it compiled too much.
-          expect({ schemas, value, found: step.value }).toEqual({ schemas, value, found: check(value) });
+          expect({ schemas, value, found: step.value }).toEqual({
+            schemas,
+            value,
+            found: check(value),
+          });
           tally[step.value.length === 0 ? 'good' : 'bad']++;
         }
       }),

@@ -114,7 +114,12 @@ const table: Cell[] = [
     array: 'color=blue|black|brown',
     object: 'color=R|100|G|200|B|150',
   },
-  { in: 'query', style: 'deepObject', explode: true, object: 'color[R]=100&color[G]=200&color[B]=150' },
+  {
+    in: 'query',
+    style: 'deepObject',
+    explode: true,
+    object: 'color[R]=100&color[G]=200&color[B]=150',
+  },
 ];
 
 const integer = (value: number) => ({ type: 'integer', enum: [value] });
@@ -141,12 +146,18 @@ function send(contract: Contract, { in: place }: Cell, text: string): string[] {
   if (place === 'path') return short(operation.checkParameters([text], '', []));
   if (place === 'query') return short(operation.checkParameters([], text, []));
   return short(
-    operation.checkParameters([], '', place === 'cookie' ? ['Cookie', `a=b; ${text}; c=d`] : ['Color', text]),
+    operation.checkParameters(
+      [],
+      '',
+      place === 'cookie' ? ['Cookie', `a=b; ${text}; c=d`] : ['Color', text],
+    ),
   );
 }
 
 describe.each(table)('$in $style, explode: $explode', (cell) => {
-  const kinds = (['empty', 'string', 'array', 'object'] as const).filter((kind) => cell[kind] !== undefined);
+  const kinds = (['empty', 'string', 'array', 'object'] as const).filter(
+    (kind) => cell[kind] !== undefined,
+  );
 
   test.each(kinds)('reads %s', (kind) => {
     expect(send(contractFor(cell, schemas[kind]), cell, cell[kind]!)).toEqual([]);
@@ -171,11 +182,41 @@ test.each([
 });
 
 test.each([
-  ['color=blue%2Cblack', [], 'form', false, { type: 'array', items: { type: 'string', enum: ['blue,black'] } }],
-  ['color=blue+black', [], 'spaceDelimited', false, { type: 'array', minItems: 2, items: { type: 'string' } }],
-  ['color=blue%7Cblack', [], 'pipeDelimited', false, { type: 'array', minItems: 2, items: { type: 'string' } }],
-  ['color=1&color=2', [], 'spaceDelimited', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
-  ['color=1&color=2', [], 'pipeDelimited', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  [
+    'color=blue%2Cblack',
+    [],
+    'form',
+    false,
+    { type: 'array', items: { type: 'string', enum: ['blue,black'] } },
+  ],
+  [
+    'color=blue+black',
+    [],
+    'spaceDelimited',
+    false,
+    { type: 'array', minItems: 2, items: { type: 'string' } },
+  ],
+  [
+    'color=blue%7Cblack',
+    [],
+    'pipeDelimited',
+    false,
+    { type: 'array', minItems: 2, items: { type: 'string' } },
+  ],
+  [
+    'color=1&color=2',
+    [],
+    'spaceDelimited',
+    true,
+    { type: 'array', minItems: 2, items: { type: 'integer' } },
+  ],
+  [
+    'color=1&color=2',
+    [],
+    'pipeDelimited',
+    true,
+    { type: 'array', minItems: 2, items: { type: 'integer' } },
+  ],
   [
     'color=',
     ['/color must have at least 1 entry'],
@@ -190,7 +231,13 @@ test.each([
     false,
     { type: 'array', items: { type: 'integer' } },
   ],
-  ['color=1,x,3', ['/color/1 must be an integer'], 'form', false, { type: 'array', items: { type: 'integer' } }],
+  [
+    'color=1,x,3',
+    ['/color/1 must be an integer'],
+    'form',
+    false,
+    { type: 'array', items: { type: 'integer' } },
+  ],
   [
     'color%5BR%5D=100',
     [],
@@ -198,13 +245,22 @@ test.each([
     true,
     { type: 'object', required: ['R'], properties: { R: { type: 'integer' } } },
   ],
-  ['color[R]=1&color[R]=2', ['/color/R is given more than once'], 'deepObject', true, { type: 'object' }],
+  [
+    'color[R]=1&color[R]=2',
+    ['/color/R is given more than once'],
+    'deepObject',
+    true,
+    { type: 'object' },
+  ],
   [
     'color[R]=1&color[R]=2',
     [],
     'deepObject',
     true,
-    { type: 'object', properties: { R: { type: 'array', minItems: 2, items: { type: 'integer' } } } },
+    {
+      type: 'object',
+      properties: { R: { type: 'array', minItems: 2, items: { type: 'integer' } } },
+    },
   ],
   ['color[a][b]=1', [], 'deepObject', true, { type: 'object' }],
   [
@@ -221,9 +277,27 @@ test.each([
     true,
     { type: 'object', additionalProperties: false },
   ],
-  ['color[]=1&color[]=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
-  ['color[0]=1&color%5B1%5D=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
-  ['color[]=x', ['/color/0 must be an integer'], 'deepObject', true, { type: 'array', items: { type: 'integer' } }],
+  [
+    'color[]=1&color[]=2',
+    [],
+    'deepObject',
+    true,
+    { type: 'array', minItems: 2, items: { type: 'integer' } },
+  ],
+  [
+    'color[0]=1&color%5B1%5D=2',
+    [],
+    'deepObject',
+    true,
+    { type: 'array', minItems: 2, items: { type: 'integer' } },
+  ],
+  [
+    'color[]=x',
+    ['/color/0 must be an integer'],
+    'deepObject',
+    true,
+    { type: 'array', items: { type: 'integer' } },
+  ],
   [
     'color[1]=1&color[0]=2',
     ['/color must be written like color[]=x&color[]=y'],
@@ -254,7 +328,13 @@ test.each([
     true,
     { anyOf: [{ type: 'object' }, { type: 'integer' }] },
   ],
-  ['x=1&y=2', [], 'form', true, { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 2 }],
+  [
+    'x=1&y=2',
+    [],
+    'form',
+    true,
+    { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 2 },
+  ],
   [
     'x=1&y=b',
     ['/color/y must be an integer'],
@@ -277,15 +357,21 @@ test.each([
     { type: 'object', properties: { R: {} }, additionalProperties: false },
   ],
   ['color=R,1,R,2', ['/color/R is given more than once'], 'form', false, { type: 'object' }],
-] as const)('the query %s gives %j as %s, explode: %s', (query, expected, style, explode, schema) => {
-  const cell: Cell = { in: 'query', style, explode };
-  expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
-});
+] as const)(
+  'the query %s gives %j as %s, explode: %s',
+  (query, expected, style, explode, schema) => {
+    const cell: Cell = { in: 'query', style, explode };
+    expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
+  },
+);
 
 function written(name: string, value: unknown, entry: (index: number) => string): string[] {
-  if (Array.isArray(value)) return value.flatMap((inner, i) => written(name + entry(i), inner, entry));
+  if (Array.isArray(value))
+    return value.flatMap((inner, i) => written(name + entry(i), inner, entry));
   if (typeof value !== 'object') return [`${name}=${encodeURIComponent(String(value))}`];
-  return Object.entries(value as object).flatMap(([key, inner]) => written(`${name}[${key}]`, inner, entry));
+  return Object.entries(value as object).flatMap(([key, inner]) =>
+    written(`${name}[${key}]`, inner, entry),
+  );
 }
 
 describe('brackets of deep objects', () => {
@@ -293,14 +379,23 @@ describe('brackets of deep objects', () => {
     type: 'object',
     additionalProperties: false,
     properties: {
-      where: { type: 'object', properties: { x: { type: 'integer' }, y: { $ref: '#/components/schemas/Range' } } },
+      where: {
+        type: 'object',
+        properties: { x: { type: 'integer' }, y: { $ref: '#/components/schemas/Range' } },
+      },
       tags: { type: 'array', maxItems: 3, items: { type: 'integer' } },
       name: { type: 'string' },
-      order: { type: 'array', items: { type: 'object', required: ['by'], properties: { by: { type: 'string' } } } },
+      order: {
+        type: 'array',
+        items: { type: 'object', required: ['by'], properties: { by: { type: 'string' } } },
+      },
       free: {},
     },
   };
-  const Range = { type: 'object', properties: { from: { type: 'integer' }, to: { type: 'integer' } } };
+  const Range = {
+    type: 'object',
+    properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+  };
   const parameters = [{ name: 'f', in: 'query', style: 'deepObject', schema: filter }];
   const contract = load({ '/': { get: { parameters, responses: done } } }, { schemas: { Range } });
   const ask = (query: string) => short(only(contract).checkParameters([], query, []));
@@ -361,7 +456,9 @@ describe('brackets of deep objects', () => {
       { '/': { get: { parameters: [...parameters, literal], responses: done } } },
       { schemas: { Range } },
     );
-    expect(short(only(both).checkParameters([], 'f[where]=x&f[name]=x', []))).toEqual(['/f[where] must be an integer']);
+    expect(short(only(both).checkParameters([], 'f[where]=x&f[name]=x', []))).toEqual([
+      '/f[where] must be an integer',
+    ]);
   });
 
   test('that no request can have are a note', () => {
@@ -372,14 +469,18 @@ describe('brackets of deep objects', () => {
       return notesOf(load({ '/': { get: { parameters: [deep], responses: done } } }));
     };
     expect(notes(5)).toEqual([]);
-    expect(notes(6)).toEqual(['has members below five levels of brackets, which no request can have']);
+    expect(notes(6)).toEqual([
+      'has members below five levels of brackets, which no request can have',
+    ]);
   });
 });
 
 describe('a required exploded object', () => {
   const ask = (schema: object, query: string) => {
     const parameters = [{ name: 'p', in: 'query', required: true, schema }];
-    return short(only(load({ '/': { get: { parameters, responses: done } } })).checkParameters([], query, []));
+    return short(
+      only(load({ '/': { get: { parameters, responses: done } } })).checkParameters([], query, []),
+    );
   };
   const optional = { type: 'object', properties: { q: { type: 'integer' } } };
 
@@ -402,20 +503,38 @@ test.each([
   ['path', 'simple', 'a%2Cb', 1, 2],
   ['header', 'simple', 'a%2Cb', 1, 1],
   ['cookie', 'form', 'color=a%2Cb', 1, 2],
-] as const)('a comma that is encoded in %s %s separates where it may', (place, style, text, data, separators) => {
-  for (const [encodedCommas, entries] of [
-    ['data', data],
-    ['separators', separators],
-  ] as const) {
-    const schema = { type: 'array', items: { type: 'string' }, minItems: entries, maxItems: entries };
-    const cell: Cell = { in: place, style, explode: false };
-    const parameters = [{ name: 'color', in: place, required: true, style, explode: false, schema }];
-    const path = place === 'path' ? '/{color}' : '/';
-    const contract = load({ [path]: { get: { parameters, responses: done } } }, {}, { encodedCommas });
-    const found = send(contract, cell, place === 'query' && encodedCommas === 'data' ? text.replace(',d', '') : text);
-    expect([encodedCommas, found]).toEqual([encodedCommas, []]);
-  }
-});
+] as const)(
+  'a comma that is encoded in %s %s separates where it may',
+  (place, style, text, data, separators) => {
+    for (const [encodedCommas, entries] of [
+      ['data', data],
+      ['separators', separators],
+    ] as const) {
+      const schema = {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: entries,
+        maxItems: entries,
+      };
+      const cell: Cell = { in: place, style, explode: false };
+      const parameters = [
+        { name: 'color', in: place, required: true, style, explode: false, schema },
+      ];
+      const path = place === 'path' ? '/{color}' : '/';
+      const contract = load(
+        { [path]: { get: { parameters, responses: done } } },
+        {},
+        { encodedCommas },
+      );
+      const found = send(
+        contract,
+        cell,
+        place === 'query' && encodedCommas === 'data' ? text.replace(',d', '') : text,
+      );
+      expect([encodedCommas, found]).toEqual([encodedCommas, []]);
+    }
+  },
+);
 
 test('a style is refused where it has no place', () => {
   const parameter = (place: string, style: string, schema: object) => ({
@@ -425,7 +544,8 @@ test('a style is refused where it has no place', () => {
     style,
     schema,
   });
-  const problems = (...all: object[]) => problemsOf(() => load({ '/': { get: { parameters: all, responses: done } } }));
+  const problems = (...all: object[]) =>
+    problemsOf(() => load({ '/': { get: { parameters: all, responses: done } } }));
   expect(problems(parameter('query', 'matrix', {}), parameter('header', 'form', {}))).toEqual([
     expect.stringContaining('must be form, spaceDelimited, pipeDelimited, deepObject in query'),
     expect.stringContaining('must be simple in header'),
@@ -437,7 +557,10 @@ test('a style is refused where it has no place', () => {
 
 test('an operation with the style matrix is a mistake, which says that no path has a semicolon', () => {
   const x = { name: 'x', in: 'path', required: true, style: 'matrix', schema: { type: 'string' } };
-  const paths = { '/a{x}': { get: { parameters: [x], responses: done } }, '/b': { get: { responses: done } } };
+  const paths = {
+    '/a{x}': { get: { parameters: [x], responses: done } },
+    '/b': { get: { responses: done } },
+  };
   expect(problemsOf(() => load({ '/a;b': { get: { responses: done } } }))).toEqual([
     expect.stringContaining('has a semicolon, which servers read in different ways'),
   ]);

@@ -7,10 +7,20 @@ const query = (schema: object) => ({ name: 'q', in: 'query', schema });
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
 const paths = {
-  '/good': { get: { operationId: 'good', parameters: [query({ type: 'integer' })], responses: done } },
+  '/good': {
+    get: { operationId: 'good', parameters: [query({ type: 'integer' })], responses: done },
+  },
   '/bad': {
-    get: { operationId: 'bad', parameters: [query({ $ref: '#/components/schemas/Wrong' })], responses: done },
-    post: { operationId: 'also', requestBody: json({ type: 'object', properties: { a: wrong } }), responses: done },
+    get: {
+      operationId: 'bad',
+      parameters: [query({ $ref: '#/components/schemas/Wrong' })],
+      responses: done,
+    },
+    post: {
+      operationId: 'also',
+      requestBody: json({ type: 'object', properties: { a: wrong } }),
+      responses: done,
+    },
     put: { operationId: 'fine', requestBody: json({ type: 'object' }), responses: done },
   },
 };
@@ -19,7 +29,11 @@ const components = { schemas: { Wrong: wrong } };
 const lenient = (leniency: Treatment, what: object = paths): Contract =>
   load({ ...what }, components, { onUnsupported: leniency });
 const exemptionsOf = ({ exempted }: Contract) =>
-  exempted.map(({ method, path, treatment, problems }) => [treatment, `${method} ${path}`, problems.length]);
+  exempted.map(({ method, path, treatment, problems }) => [
+    treatment,
+    `${method} ${path}`,
+    problems.length,
+  ]);
 
 test('a document with a mistake is refused unless something else is wished for', () => {
   expect(problemsOf(() => load(paths, components))).toHaveLength(2);
@@ -40,7 +54,9 @@ describe('an operation with a mistake', () => {
 
   test('only reports, and all others are enforced', () => {
     const contract = lenient('report');
-    expect(contract.operations.map(({ id, reportOnly, exempt }) => [id, reportOnly, exempt])).toEqual([
+    expect(
+      contract.operations.map(({ id, reportOnly, exempt }) => [id, reportOnly, exempt]),
+    ).toEqual([
       ['good', false, null],
       ['bad', true, 'report'],
       ['fine', false, null],
@@ -66,10 +82,13 @@ describe('a valid pattern that cannot be matched in bounded time', () => {
   });
   const what = { '/': { post: { operationId: 'o', requestBody: body, responses: done } } };
   const because = 'needs a back-reference: its time cannot be bounded';
-  const omitting = (onUnsupported: 'refuse' | Treatment) => load(what, {}, { onUnsupported }, '3.1.0');
+  const omitting = (onUnsupported: 'refuse' | Treatment) =>
+    load(what, {}, { onUnsupported }, '3.1.0');
 
   test('is a mistake', () => {
-    expect(problemsOf(() => omitting('refuse')).filter((problem) => problem.includes(because))).toHaveLength(2);
+    expect(
+      problemsOf(() => omitting('refuse')).filter((problem) => problem.includes(because)),
+    ).toHaveLength(2);
     expect(exemptionsOf(omitting('report'))).toEqual([['report', 'POST /', 2]]);
   });
 
@@ -91,10 +110,15 @@ describe('a valid pattern that cannot be matched in bounded time', () => {
 test('the decimal numbers of pydantic are checked', () => {
   const pattern = '^(?!^[-+.]*$)[+-]?0*\\d*\\.?\\d*$';
   const price = { anyOf: [{ type: 'number' }, { type: 'string', pattern }] };
-  const get = { operationId: 'o', requestBody: json({ type: 'object', properties: { price } }), responses: done };
+  const get = {
+    operationId: 'o',
+    requestBody: json({ type: 'object', properties: { price } }),
+    responses: done,
+  };
   const [operation] = load({ '/': { post: get } }).operations;
   const check = (value: unknown) =>
-    operation!.body!.media('application/json')!.check(Buffer.from(JSON.stringify({ price: value }))).length;
+    operation!.body!.media('application/json')!.check(Buffer.from(JSON.stringify({ price: value })))
+      .length;
   expect([1.5, '1.5', '-.5', '+', '1e5', ''].map((value) => check(value) === 0)).toEqual([
     true,
     true,
@@ -117,22 +141,28 @@ test('a path whose operations are left out is not matched by another template', 
   expect(contract.match('POST', '/users/7').operation?.id).toBe('some');
 });
 
-test.each<Treatment>(['omit', 'report', 'pass'])('what no request can reach is left out (%s)', (leniency) => {
-  const get = (operationId: string) => ({ get: { operationId, responses: done }, put: { responses: done } });
-  const contract = lenient(leniency, {
-    '/a/b': get('a'),
-    '/a/b#fragment': get('b'),
-    '/%61/b': { ...get('c'), put: undefined, post: { operationId: 'd', responses: done } },
-  });
-  expect(contract.operations.map(({ id }) => id)).toEqual(['a', 'put /a/b', 'd']);
-  expect(contract.match('GET', '/a/b').operation!.id).toBe('a');
-  expect(contract.match('POST', '/a/b').operation!.id).toBe('d');
-  expect(exemptionsOf(contract)).toEqual([
-    ['omit', 'GET /a/b#fragment', 1],
-    ['omit', 'PUT /a/b#fragment', 1],
-    ['omit', 'GET /%61/b', 1],
-  ]);
-});
+test.each<Treatment>(['omit', 'report', 'pass'])(
+  'what no request can reach is left out (%s)',
+  (leniency) => {
+    const get = (operationId: string) => ({
+      get: { operationId, responses: done },
+      put: { responses: done },
+    });
+    const contract = lenient(leniency, {
+      '/a/b': get('a'),
+      '/a/b#fragment': get('b'),
+      '/%61/b': { ...get('c'), put: undefined, post: { operationId: 'd', responses: done } },
+    });
+    expect(contract.operations.map(({ id }) => id)).toEqual(['a', 'put /a/b', 'd']);
+    expect(contract.match('GET', '/a/b').operation!.id).toBe('a');
+    expect(contract.match('POST', '/a/b').operation!.id).toBe('d');
+    expect(exemptionsOf(contract)).toEqual([
+      ['omit', 'GET /a/b#fragment', 1],
+      ['omit', 'PUT /a/b#fragment', 1],
+      ['omit', 'GET /%61/b', 1],
+    ]);
+  },
+);
 
 test('an operationId that is taken is reported, and the operation has another name', () => {
   const one = { operationId: 'a', responses: done };
@@ -156,13 +186,17 @@ test('a mistake of no operation is a note', () => {
 test('mistakes in answers are tolerated like others where answers are checked', () => {
   const bad = { 200: { description: 'Done.', ...json(wrong) } };
   const what = { '/': { get: { operationId: 'a', responses: bad } } };
-  expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
+  expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([
+    ['pass', 'GET /', 1],
+  ]);
   expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'off' }))).toEqual([]);
 });
 
 test('what cannot be read at all is refused in any case', () => {
   expect(problemsOf(() => loadText('openapi: 3.3.0\n', { onUnsupported: 'pass' }))).toHaveLength(1);
-  expect(problemsOf(() => loadText('openapi: [\n', { onUnsupported: 'pass' })).length).toBeGreaterThan(0);
+  expect(
+    problemsOf(() => loadText('openapi: [\n', { onUnsupported: 'pass' })).length,
+  ).toBeGreaterThan(0);
 });
 
 test('a schema that contains itself cannot bring a reporting operation down', () => {
@@ -197,14 +231,18 @@ describe('a body that cannot be checked is a mistake of its operation', () => {
   test('and of none that lets it pass, though both refer to it', () => {
     const both = {
       '/a': { post: { operationId: 'a', requestBody: shared, responses: done } },
-      '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-unchecked-body': true } },
+      '/b': {
+        post: { operationId: 'b', requestBody: shared, responses: done, 'x-unchecked-body': true },
+      },
     };
     const bodies = { requestBodies: { Opaque: requestBody } };
     const contract = load(both, bodies, { onUnsupported: 'omit' });
     expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
     expect(exemptionsOf(contract)).toEqual([['omit', 'POST /a', 1]]);
     expect(problemsOf(() => load(both, bodies))).toEqual([
-      expect.stringContaining('/paths/~1a/post/requestBody: bodies of type application/x-protobuf cannot be checked: '),
+      expect.stringContaining(
+        '/paths/~1a/post/requestBody: bodies of type application/x-protobuf cannot be checked: ',
+      ),
     ]);
   });
 });

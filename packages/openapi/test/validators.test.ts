@@ -4,7 +4,11 @@ import { done, head, short } from './documents.ts';
 
 const integer = { type: 'integer' };
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const pet = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, count: integer } };
+const pet = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, count: integer },
+};
 
 const paths = {
   '/pets/{id}': {
@@ -37,7 +41,9 @@ const paths = {
     },
   },
   '/reports': { get: { operationId: 'report', 'x-report-only': true, responses: done } },
-  '/broken': { get: { operationId: 'broken', parameters: [{ name: 'a', in: 'nowhere' }], responses: done } },
+  '/broken': {
+    get: { operationId: 'broken', parameters: [{ name: 'a', in: 'nowhere' }], responses: done },
+  },
 };
 const document = { ...head, openapi: '3.1.0', paths };
 const contract = loadContract(document, { onUnsupported: 'pass' });
@@ -69,7 +75,13 @@ describe('a valid request has status 200 and its parsed values', () => {
       '{"name":"Rex","count":9007199254740993}',
       { name: 'Rex', count: 9007199254740993n },
     ],
-    ['a form', '/forms', 'application/x-www-form-urlencoded', 'name=Rex&count=2', { name: 'Rex', count: 2 }],
+    [
+      'a form',
+      '/forms',
+      'application/x-www-form-urlencoded',
+      'name=Rex&count=2',
+      { name: 'Rex', count: 2 },
+    ],
     ['text', '/forms', 'text/plain', 'Rex', 'Rex'],
     ['bytes, which are not parsed', '/forms', 'image/png', 'Rex', undefined],
   ])('of %s', (_, url, type, body, value) => {
@@ -87,7 +99,9 @@ describe('a valid request has status 200 and its parsed values', () => {
     ['Headers', new Headers({ 'X-Trace': 'x' })],
     ['an object with lists', { 'x-trace': ['x'] }],
   ])('headers may be %s', (_, headers) => {
-    expect(short(request('GET', '/pets/7', { headers }).faults)).toEqual(['/X-Trace must be an integer']);
+    expect(short(request('GET', '/pets/7', { headers }).faults)).toEqual([
+      '/X-Trace must be an integer',
+    ]);
   });
 
   test('GET serves HEAD, a URL may be absolute, a path in another spelling is the same', () => {
@@ -100,7 +114,12 @@ describe('an invalid request has the status for its client, and faults', () => {
 
   test.each([
     [404, 'an unknown path', request('GET', '/cats'), ['is not described']],
-    [405, 'an unknown method', request('DELETE', '/pets/7'), ['has only the methods GET, PUT, POST, HEAD']],
+    [
+      405,
+      'an unknown method',
+      request('DELETE', '/pets/7'),
+      ['has only the methods GET, PUT, POST, HEAD'],
+    ],
     [
       400,
       'a parameter',
@@ -109,9 +128,24 @@ describe('an invalid request has the status for its client, and faults', () => {
     ],
     [400, 'a missing body', put({}), ['request body is required']],
     [400, 'an empty body', put({ body: '', headers: JSON_TYPE }), ['request body is required']],
-    [400, 'an invalid body', put({ body: '{"name":1}', headers: JSON_TYPE }), ['/name must be a string']],
-    [400, 'a body that is not described', request('GET', '/pets/7', { body: 'a' }), ['request body is not allowed']],
-    [415, 'another type', put({ body: 'a', headers: { 'content-type': 'a/b' } }), ['must be of type application/json']],
+    [
+      400,
+      'an invalid body',
+      put({ body: '{"name":1}', headers: JSON_TYPE }),
+      ['/name must be a string'],
+    ],
+    [
+      400,
+      'a body that is not described',
+      request('GET', '/pets/7', { body: 'a' }),
+      ['request body is not allowed'],
+    ],
+    [
+      415,
+      'another type',
+      put({ body: 'a', headers: { 'content-type': 'a/b' } }),
+      ['must be of type application/json'],
+    ],
     [415, 'no type', put({ body: '{}' }), ['must be of type application/json']],
     [
       415,
@@ -154,26 +188,49 @@ describe('an invalid request has the status for its client, and faults', () => {
     '*',
     '//evil/pets/7',
   ])('400 for the path %j, which servers read in different ways', (url) => {
-    expect(request('GET', url)).toMatchObject({ status: 400, faults: [{ in: 'path', rule: 'encoding' }] });
+    expect(request('GET', url)).toMatchObject({
+      status: 400,
+      faults: [{ in: 'path', rule: 'encoding' }],
+    });
   });
 
   test('400 for a query with a raw space or a fragment', () => {
     for (const url of ['/reports?a= b', '/reports?a#b'])
-      expect(request('GET', url)).toMatchObject({ status: 400, faults: [{ in: 'query', rule: 'encoding' }] });
+      expect(request('GET', url)).toMatchObject({
+        status: 400,
+        faults: [{ in: 'query', rule: 'encoding' }],
+      });
   });
 });
 
 test('reports the faults of x-report-only with status 200, and checks no exempt operation', () => {
-  expect(request('GET', '/reports?a=1')).toMatchObject({ status: 200, faults: [{ pointer: '/a' }], values: null });
-  expect(request('GET', '/broken?a=1', { body: 'a' })).toMatchObject({ status: 200, faults: [], values: null });
+  expect(request('GET', '/reports?a=1')).toMatchObject({
+    status: 200,
+    faults: [{ pointer: '/a' }],
+    values: null,
+  });
+  expect(request('GET', '/broken?a=1', { body: 'a' })).toMatchObject({
+    status: 200,
+    faults: [],
+    values: null,
+  });
 });
 
 describe('a response', () => {
   const response = (body: string | undefined, more: object = {}) =>
-    contract.validateResponse({ method: 'GET', url: '/pets/7', status: 200, headers: JSON_TYPE, body, ...more });
+    contract.validateResponse({
+      method: 'GET',
+      url: '/pets/7',
+      status: 200,
+      headers: JSON_TYPE,
+      body,
+      ...more,
+    });
 
   test('has its parsed body', () => {
-    const { faults, operation, body } = response('{"name":"Rex"}', { headers: { ...JSON_TYPE, 'content-length': 14 } });
+    const { faults, operation, body } = response('{"name":"Rex"}', {
+      headers: { ...JSON_TYPE, 'content-length': 14 },
+    });
     expect([faults, operation?.id, body]).toEqual([[], 'show', { name: 'Rex' }]);
   });
 
@@ -188,7 +245,11 @@ describe('a response', () => {
     ],
     ['an unknown request', response('{}', { url: '/cats' }), ['has no operation for the request']],
     ['HEAD', response(undefined, { method: 'HEAD' }), []],
-    ['an exempt operation', response('a', { url: '/broken', headers: { 'content-encoding': 'br' } }), []],
+    [
+      'an exempt operation',
+      response('a', { url: '/broken', headers: { 'content-encoding': 'br' } }),
+      [],
+    ],
   ])('has the faults of %s', (_, { faults, body }, sentences) => {
     expect([short(faults), body]).toEqual([sentences, undefined]);
   });
@@ -203,8 +264,16 @@ describe('a wrong argument throws a TypeError that names it', () => {
   const ok = { method: 'PUT', url: '/pets/7', headers: JSON_TYPE, body: '{}' };
 
   test.each<[string, () => unknown, string]>([
-    ['no request', () => contract.validateRequest(wrong(undefined)), 'the argument must be an object'],
-    ['no method', () => contract.validateRequest(wrong({ ...ok, method: undefined })), 'method must be a string'],
+    [
+      'no request',
+      () => contract.validateRequest(wrong(undefined)),
+      'the argument must be an object',
+    ],
+    [
+      'no method',
+      () => contract.validateRequest(wrong({ ...ok, method: undefined })),
+      'method must be a string',
+    ],
     [
       'a URL object',
       () => contract.validateRequest(wrong({ ...ok, url: new URL('http://a/') })),
@@ -225,10 +294,15 @@ describe('a wrong argument throws a TypeError that names it', () => {
       () => contract.validateRequest(wrong({ ...ok, headers: { a: {} } })),
       'headers must be an object, Headers, or a list',
     ],
-    ['a parsed body', () => contract.validateRequest(wrong({ ...ok, body: {} })), 'not a parsed value'],
+    [
+      'a parsed body',
+      () => contract.validateRequest(wrong({ ...ok, body: {} })),
+      'not a parsed value',
+    ],
     [
       'a body that was not read',
-      () => contract.validateRequest({ ...ok, headers: { 'content-length': '2' }, body: undefined }),
+      () =>
+        contract.validateRequest({ ...ok, headers: { 'content-length': '2' }, body: undefined }),
       'but body is missing',
     ],
     [
@@ -263,12 +337,28 @@ describe('a wrong argument throws a TypeError that names it', () => {
       () => operation.checkResponse(200, wrong(1), Buffer.of()),
       'the Content-Type must be a string',
     ],
-    ['checkResponse: a body', () => operation.checkResponse(200, undefined, wrong('')), 'not a parsed value'],
+    [
+      'checkResponse: a body',
+      () => operation.checkResponse(200, undefined, wrong('')),
+      'not a parsed value',
+    ],
     ['media: a type', () => operation.body!.media(wrong(1)), 'the Content-Type must be a string'],
-    ['check: a body', () => operation.body!.media('application/json')!.check(wrong({})), 'not a parsed value'],
-    ['no document', () => loadContract(wrong(undefined)), 'the document must be the name of a file, or an object'],
+    [
+      'check: a body',
+      () => operation.body!.media('application/json')!.check(wrong({})),
+      'not a parsed value',
+    ],
+    [
+      'no document',
+      () => loadContract(wrong(undefined)),
+      'the document must be the name of a file, or an object',
+    ],
     ['a list', () => loadContract([]), 'the document must be the name of a file, or an object'],
-    ['an object and a text', () => loadContract(document, { text: '{}' }), 'the option text is for the name of a file'],
+    [
+      'an object and a text',
+      () => loadContract(document, { text: '{}' }),
+      'the option text is for the name of a file',
+    ],
     ['options', () => loadContract(document, wrong('refuse')), 'options must be an object'],
     [
       'an unknown option',
@@ -285,7 +375,11 @@ describe('a wrong argument throws a TypeError that names it', () => {
       () => loadContract(document, wrong({ responses: 'on' })),
       'the option responses must be enforce, report, off',
     ],
-    ['a depth', () => loadContract(document, { maxDepth: 0 }), 'the option maxDepth must be an integer of 1 or more'],
+    [
+      'a depth',
+      () => loadContract(document, { maxDepth: 0 }),
+      'the option maxDepth must be an integer of 1 or more',
+    ],
     [
       'a name of a field',
       () => loadContract(document, { uncheckedBodyField: 'free' }),
@@ -311,17 +405,24 @@ describe('a document may be an object', () => {
   });
 
   test('whose mistakes have the pointer', () => {
-    expect(() => loadContract({ ...document, info: {} })).toThrow('document:3:11 /info: info needs a title');
-    expect(() => loadContract({})).toThrow('document:1:1: must be an OpenAPI 3.0, 3.1 or 3.2 document');
+    expect(() => loadContract({ ...document, info: {} })).toThrow(
+      'document:3:11 /info: info needs a title',
+    );
+    expect(() => loadContract({})).toThrow(
+      'document:1:1: must be an OpenAPI 3.0, 3.1 or 3.2 document',
+    );
   });
 
   test('with bigints', () => {
     const schema = { type: 'integer', maximum: 2n ** 62n };
     const { validateRequest } = loadContract({
       ...head,
-      paths: { '/': { get: { parameters: [{ name: 'a', in: 'query', schema }], responses: done } } },
+      paths: {
+        '/': { get: { parameters: [{ name: 'a', in: 'query', schema }], responses: done } },
+      },
     });
-    const faults = (a: bigint) => validateRequest({ method: 'GET', url: `/?a=${a}`, headers: {} }).faults;
+    const faults = (a: bigint) =>
+      validateRequest({ method: 'GET', url: `/?a=${a}`, headers: {} }).faults;
     expect([faults(2n ** 62n), short(faults(2n ** 62n + 1n))]).toEqual([
       [],
       ['/a must be at most 4611686018427387904'],
@@ -338,7 +439,10 @@ test('the caller names the field that lets bodies pass unchecked', () => {
   const free = { ...head, paths: { '/': { post } } };
   expect(() => loadContract(free)).toThrow('x-unchecked-body: true lets them pass');
   expect(() =>
-    loadContract({ ...free, paths: { '/': { post: { ...post, 'x-free': false } } } }, { uncheckedBodyField: 'x-free' }),
+    loadContract(
+      { ...free, paths: { '/': { post: { ...post, 'x-free': false } } } },
+      { uncheckedBodyField: 'x-free' },
+    ),
   ).toThrow('x-free: true lets them pass');
   expect(loadContract(free, { uncheckedBodyField: 'x-free' }).operations).toHaveLength(1);
 });

@@ -16,7 +16,9 @@ function judge(schemas: Json) {
 
 function counted(value: unknown, reads: { count: number }): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const inner = Object.entries(value).map(([name, member]) => [name, counted(member, reads)] as const);
+  const inner = Object.entries(value).map(
+    ([name, member]) => [name, counted(member, reads)] as const,
+  );
   const copy = Array.isArray(value) ? inner.map(([, entry]) => entry) : Object.fromEntries(inner);
   return new Proxy(copy as object, {
     get(target, key) {
@@ -51,9 +53,17 @@ const bar = { not: { type: 'boolean' } };
 
 const FORKS: Readonly<Record<string, Json>> = {
   anyOf: { Node: { anyOf: [form('a'), form('b'), integer] } },
-  'anyOf with a list': { Node: { anyOf: [form('a'), { type: 'array', items: ref('Node') }, form('b'), integer] } },
-  'anyOf whose first form never fits': { Node: { anyOf: [form('a', { required: ['z'] }), form('b'), integer] } },
-  oneOf: { Node: { oneOf: [form('a'), form('b', { properties: { ...child.properties, k0: integer } }), integer] } },
+  'anyOf with a list': {
+    Node: { anyOf: [form('a'), { type: 'array', items: ref('Node') }, form('b'), integer] },
+  },
+  'anyOf whose first form never fits': {
+    Node: { anyOf: [form('a', { required: ['z'] }), form('b'), integer] },
+  },
+  oneOf: {
+    Node: {
+      oneOf: [form('a'), form('b', { properties: { ...child.properties, k0: integer } }), integer],
+    },
+  },
   'oneOf of which all fit': { Node: { oneOf: [form('a'), form('b'), integer] } },
   allOf: { Node: { allOf: [child, child], ...bar } },
   'what it inherits twice': {
@@ -68,7 +78,11 @@ const FORKS: Readonly<Record<string, Json>> = {
   patternProperties: { Node: { ...child, patternProperties: { '^c': ref('Node') }, ...bar } },
   dependentSchemas: { Node: { ...child, dependentSchemas: { child }, ...bar } },
   unevaluatedProperties: {
-    Node: { anyOf: [child, { ...child, required: ['z'] }], unevaluatedProperties: { type: 'string' }, ...bar },
+    Node: {
+      anyOf: [child, { ...child, required: ['z'] }],
+      unevaluatedProperties: { type: 'string' },
+      ...bar,
+    },
   },
   'what refers to it': {
     Node: { anyOf: [ref('A'), ref('B'), integer] },
@@ -82,15 +96,19 @@ test.each(Object.entries(FORKS))(
   'the work for a schema that leads to itself by %s does not multiply with levels',
   (_, schemas) => {
     const check = judge(schemas);
-    // At most six forms of a level; each member is read twice, and an invalid value once more for all of its faults.
+    // At most six forms of a level; each member is read twice, and an invalid value once more for
+    // all of its faults.
     for (const depth of [15, 60])
-      for (const leaf of [1, true]) expect(readsOf(check, nested(depth, leaf))).toBeLessThan(24 * depth * WIDTH);
+      for (const leaf of [1, true])
+        expect(readsOf(check, nested(depth, leaf))).toBeLessThan(24 * depth * WIDTH);
   },
 );
 
 test('nor does it for lists', () => {
   const many = Array.from({ length: 100 }, () => [[], [[]]]);
-  const check = judge({ Node: { items: ref('Node'), contains: ref('Node'), minContains: 0, type: 'array' } });
+  const check = judge({
+    Node: { items: ref('Node'), contains: ref('Node'), minContains: 0, type: 'array' },
+  });
   let value: unknown = many;
   for (let i = 0; i < 30; i++) value = [value];
   expect(check(value)).toEqual([]);
@@ -107,7 +125,9 @@ test('lists in lists with equal entries forbidden are compared once', () => {
       [twice, i],
     ];
   expect(check(value)).toEqual([]);
-  expect(check(twice)).toEqual([expect.objectContaining({ pointer: '/0'.repeat(50), rule: 'uniqueItems' })]);
+  expect(check(twice)).toEqual([
+    expect.objectContaining({ pointer: '/0'.repeat(50), rule: 'uniqueItems' }),
+  ]);
   expect(check([value, structuredClone(value)])).toEqual([
     expect.objectContaining({ pointer: '', rule: 'uniqueItems' }),
   ]);
@@ -119,7 +139,13 @@ test('the faults of a wide tree are reported up to fifty', () => {
   const names = Array.from({ length: 30 }, (_, i) => `m${i}`);
   const properties = Object.fromEntries(names.map((name) => [name, ref('Node')]));
   const check = judge({
-    Node: { anyOf: [{ type: 'object', properties }, { type: 'object', properties, minProperties: 40 }, integer] },
+    Node: {
+      anyOf: [
+        { type: 'object', properties },
+        { type: 'object', properties, minProperties: 40 },
+        integer,
+      ],
+    },
   });
   const level = (member: unknown) => Object.fromEntries(names.map((name) => [name, member]));
   const tree = structuredClone(level(0)) as Json;
@@ -142,7 +168,10 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
   const members = fc.record({ a: anywhere, b: anywhere }).map((properties) => ({ properties }));
   const lists = anywhere.map((items) => ({ items }));
 
-  /** Refer for the same value only to later definitions, so none leads to itself without going deeper. */
+  /**
+   * Refer for the same value only to later definitions, so none leads to itself without going
+   * deeper.
+   */
   const schemaOf = (level: number, more: fc.Arbitrary<Json>[]): fc.Arbitrary<Json> =>
     fc.letrec<{ schema: Json }>((tie) => {
       const parts = fc.array(tie('schema'), { minLength: 2, maxLength: 2 });
@@ -163,7 +192,9 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
                   .tuple(tie('schema'), tie('schema'), tie('schema'))
                   .map(([one, then, other]) => ({ if: one, then, else: other })),
                 parts.map((anyOf) => ({ anyOf, unevaluatedProperties: false })),
-                fc.tuple(parts, anywhere).map(([anyOf, unevaluatedProperties]) => ({ anyOf, unevaluatedProperties })),
+                fc
+                  .tuple(parts, anywhere)
+                  .map(([anyOf, unevaluatedProperties]) => ({ anyOf, unevaluatedProperties })),
                 tie('schema').map((a) => ({ dependentSchemas: { a } })),
               ]
             : []),
@@ -171,7 +202,9 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
       };
     }).schema;
   const schemasWith = (...more: fc.Arbitrary<Json>[]) =>
-    fc.tuple(...NAMES.map((_, level) => schemaOf(level, more))).map(([Node, B, C]) => ({ Node, B, C }));
+    fc
+      .tuple(...NAMES.map((_, level) => schemaOf(level, more)))
+      .map(([Node, B, C]) => ({ Node, B, C }));
   const contains = anywhere.map((held) => ({ contains: held }));
   const patterns = anywhere.map((held) => ({ patternProperties: { '^a': held } }));
   const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -186,7 +219,10 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
 
   test('whether it fits', () => {
     const tally = { good: 0, bad: 0 };
-    const cases = fc.tuple(schemasWith(contains, patterns), fc.array(values, { minLength: 5, maxLength: 5 }));
+    const cases = fc.tuple(
+      schemasWith(contains, patterns),
+      fc.array(values, { minLength: 5, maxLength: 5 }),
+    );
     fc.assert(
       fc.property(cases, ([schemas, values]) => {
         const check = judge(schemas);
@@ -208,34 +244,49 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
   test('where its faults are', () => {
     let [compared, all] = [0, 0];
     fc.assert(
-      fc.property(schemasWith(), fc.array(values, { minLength: 5, maxLength: 5 }), (schemas, values) => {
-        const check = judge(schemas);
-        const other = new Ajv2020({ strict: false, allErrors: true }).compile({
-          ...ref('Node'),
-          components: { schemas },
-        });
-        for (const value of values) {
-          const faults = check(value);
-          all++;
-          if (faults.length === 0 || faults.length >= 50 || faults.some(({ rule }) => rule === 'more')) continue;
-          other(value);
-          const places = other.errors!.map(({ instancePath, params }) =>
-            params.missingProperty === undefined ? instancePath : `${instancePath}/${params.missingProperty}`,
-          );
-          compared++;
-          expect(new Set(faults.map(({ pointer }) => pointer))).toEqual(new Set(places));
-        }
-      }),
+      fc.property(
+        schemasWith(),
+        fc.array(values, { minLength: 5, maxLength: 5 }),
+        (schemas, values) => {
+          const check = judge(schemas);
+          const other = new Ajv2020({ strict: false, allErrors: true }).compile({
+            ...ref('Node'),
+            components: { schemas },
+          });
+          for (const value of values) {
+            const faults = check(value);
+            all++;
+            if (
+              faults.length === 0 ||
+              faults.length >= 50 ||
+              faults.some(({ rule }) => rule === 'more')
+            )
+              continue;
+            other(value);
+            const places = other.errors!.map(({ instancePath, params }) =>
+              params.missingProperty === undefined
+                ? instancePath
+                : `${instancePath}/${params.missingProperty}`,
+            );
+            compared++;
+            expect(new Set(faults.map(({ pointer }) => pointer))).toEqual(new Set(places));
+          }
+        },
+      ),
       { seed: SEED, numRuns: 100 },
     );
     expect(compared / all).toBeGreaterThan(0.08);
   });
 });
 
-/** By the letter of JSON Schema, without memory: the names of the evaluated members, `null` if the value is invalid. */
+/**
+ * By the letter of JSON Schema, without memory: the names of the evaluated members, `null` if the
+ * value is invalid.
+ */
 function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<string> | null {
   const of = (part: unknown, member = value) => evaluated(part as Json, member, schemas);
-  const all = (parts: unknown): (ReadonlySet<string> | null)[] => ((parts ?? []) as unknown[]).map((part) => of(part));
+  const all = (parts: unknown): (ReadonlySet<string> | null)[] =>
+    ((parts ?? []) as unknown[]).map((part) => of(part));
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const members = isObject ? Object.entries(value) : [];
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -252,12 +303,19 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
   };
 
   if (typeof schema.$ref === 'string') join(of(schemas[schema.$ref.split('/').at(-1)!]));
-  const type = Array.isArray(value) ? 'array' : typeof value === 'number' ? 'integer' : typeof value;
+  const type = Array.isArray(value)
+    ? 'array'
+    : typeof value === 'number'
+      ? 'integer'
+      : typeof value;
   if (schema.type !== undefined) must.push([schema.type].flat().includes(type));
-  if (isObject) for (const name of (schema.required ?? []) as string[]) must.push(Object.hasOwn(value, name));
+  if (isObject)
+    for (const name of (schema.required ?? []) as string[]) must.push(Object.hasOwn(value, name));
   for (const [name, member] of members) {
     const own = (schema.properties as Json | undefined)?.[name];
-    const matching = name.startsWith('a') ? (schema.patternProperties as Json | undefined)?.['^a'] : undefined;
+    const matching = name.startsWith('a')
+      ? (schema.patternProperties as Json | undefined)?.['^a']
+      : undefined;
     for (const part of [own, matching].filter((part) => part !== undefined)) {
       must.push(of(part, member) !== null);
       known.add(name);
@@ -266,7 +324,8 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
     if (dependent) join(of(dependent));
   }
   if (schema.items) for (const entry of entries) must.push(of(schema.items, entry) !== null);
-  if (schema.contains && Array.isArray(value)) must.push(entries.some((entry) => of(schema.contains, entry) !== null));
+  if (schema.contains && Array.isArray(value))
+    must.push(entries.some((entry) => of(schema.contains, entry) !== null));
   for (const names of all(schema.allOf)) join(names);
   if (schema.anyOf) some(all(schema.anyOf), (count) => count > 0);
   if (schema.oneOf) some(all(schema.oneOf), (count) => count === 1);
@@ -277,7 +336,9 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
     join(of(condition ? schema.then : schema.else));
   }
   const left = schema.unevaluatedProperties;
-  for (const [name, member] of left === undefined ? [] : members.filter(([name]) => !known.has(name))) {
+  for (const [name, member] of left === undefined
+    ? []
+    : members.filter(([name]) => !known.has(name))) {
     must.push(left !== false && of(left, member) !== null);
     known.add(name);
   }

@@ -88,13 +88,17 @@ describe('without a schema', () => {
 
   test('the bounds are within', () => {
     expect(any('<a>'.repeat(MAX_DEPTH) + '</a>'.repeat(MAX_DEPTH))).toEqual([]);
-    expect(any(`<a ${Array.from({ length: MAX_ATTRIBUTES }, (_, i) => `a${i}=""`).join(' ')}/>`)).toEqual([]);
+    expect(
+      any(`<a ${Array.from({ length: MAX_ATTRIBUTES }, (_, i) => `a${i}=""`).join(' ')}/>`),
+    ).toEqual([]);
   });
 
   test('bytes that are not UTF-8, and UTF-16', () => {
     expect(any(Uint8Array.of(0x3c, 0x61, 0xff, 0x2f, 0x3e))).toEqual(['is not UTF-8']);
     expect(any(Buffer.from('\ufeff<a/>', 'utf16le'))).toEqual(['is not UTF-8']);
-    expect(any(Buffer.from('<a/>', 'utf16le'))).toEqual([expect.stringContaining('is not well-formed XML')]);
+    expect(any(Buffer.from('<a/>', 'utf16le'))).toEqual([
+      expect.stringContaining('is not well-formed XML'),
+    ]);
   });
 });
 
@@ -123,7 +127,11 @@ describe('an object', () => {
         born: { type: 'string', format: 'date', xml: { name: 'birthday' } },
         owner: { $ref: '#/components/schemas/Owner' },
         photos: { type: 'array', maxItems: 2, items: { type: 'string' } },
-        marks: { type: 'array', xml: { name: 'ignored' }, items: { type: 'integer', xml: { name: 'mark' } } },
+        marks: {
+          type: 'array',
+          xml: { name: 'ignored' },
+          items: { type: 'integer', xml: { name: 'mark' } },
+        },
         tags: { type: 'array', xml: { wrapped: true }, items: { type: 'integer' } },
         toys: {
           type: 'array',
@@ -138,7 +146,8 @@ describe('an object', () => {
     Owner: { type: 'object', properties: { n: { type: 'integer' } }, xml: { name: 'person' } },
   };
   const pet = checker({ $ref: '#/components/schemas/Pet' }, schemas);
-  const inPet = (text: string, attributes = '') => pet(`<pet${attributes}><name>Tom</name>${text}</pet>`);
+  const inPet = (text: string, attributes = '') =>
+    pet(`<pet${attributes}><name>Tom</name>${text}</pet>`);
 
   test.each([
     ['', ' id="9223372036854775807" type="cat"'],
@@ -159,17 +168,33 @@ describe('an object', () => {
   test('its text is what CDATA and references make of it', () => {
     expect(pet('<pet><name><![CDATA[<]]></name></pet>')).toEqual([]);
     expect(pet('<pet><name>&lt;&#65;&amp;</name></pet>')).toEqual([]);
-    expect(pet('<pet><name>&lt;&#65;&amp;x</name></pet>')).toEqual(['/name must have at most 3 characters']);
+    expect(pet('<pet><name>&lt;&#65;&amp;x</name></pet>')).toEqual([
+      '/name must have at most 3 characters',
+    ]);
   });
 
   test.each([
     ['', '/id must be an integer', ' id="x"'],
     ['', '/id must have the format int64', ' id="9223372036854775808"'],
     ['<name>x</name>', '/name is given more than once'],
-    ['', '/kind is not written as the contract says: as element or attribute, name, namespace', ' kind="cat"'],
-    ['<id>1</id>', '/id is not written as the contract says: as element or attribute, name, namespace'],
-    ['', '/name is not written as the contract says: as element or attribute, name, namespace', ' name="x"'],
-    ['<born>2028-02-29</born>', '/born is not written as the contract says: as element or attribute, name, namespace'],
+    [
+      '',
+      '/kind is not written as the contract says: as element or attribute, name, namespace',
+      ' kind="cat"',
+    ],
+    [
+      '<id>1</id>',
+      '/id is not written as the contract says: as element or attribute, name, namespace',
+    ],
+    [
+      '',
+      '/name is not written as the contract says: as element or attribute, name, namespace',
+      ' name="x"',
+    ],
+    [
+      '<born>2028-02-29</born>',
+      '/born is not written as the contract says: as element or attribute, name, namespace',
+    ],
     ['<birthday>2027-02-29</birthday>', '/born must have the format date'],
     ['<weight> 1</weight>', '/weight must be a number'],
     ['<weight>01</weight>', '/weight must be a number'],
@@ -177,14 +202,29 @@ describe('an object', () => {
     ['<tame>1</tame>', '/tame must be true or false'],
     ['<weight unit="kg">1</weight>', '/weight must not have attributes'],
     ['<weight><n>1</n></weight>', '/weight must be text without elements in it'],
-    ['<weight>1<!-- -->2</weight>', '/weight has text in pieces, which readers put together differently'],
-    ['<weight>1<![CDATA[2]]></weight>', '/weight has text in pieces, which readers put together differently'],
+    [
+      '<weight>1<!-- -->2</weight>',
+      '/weight has text in pieces, which readers put together differently',
+    ],
+    [
+      '<weight>1<![CDATA[2]]></weight>',
+      '/weight has text in pieces, which readers put together differently',
+    ],
     ['text', 'has text between its elements'],
-    ['<owner><n>1</n></owner>', '/owner is not written as the contract says: as element or attribute, name, namespace'],
+    [
+      '<owner><n>1</n></owner>',
+      '/owner is not written as the contract says: as element or attribute, name, namespace',
+    ],
     ['<person><n>x</n></person>', '/owner/n must be an integer'],
-    ['<photos>a</photos><photos>b</photos><photos>c</photos>', '/photos must have at most 2 entries'],
+    [
+      '<photos>a</photos><photos>b</photos><photos>c</photos>',
+      '/photos must have at most 2 entries',
+    ],
     ['<mark>1</mark><mark>x</mark>', '/marks/1 must be an integer'],
-    ['<marks>1</marks>', '/marks is not written as the contract says: as element or attribute, name, namespace'],
+    [
+      '<marks>1</marks>',
+      '/marks is not written as the contract says: as element or attribute, name, namespace',
+    ],
     ['<tags><tag>1</tag></tags>', '/tags/0 must be an element tags'],
     ['<tags>1</tags>', '/tags has text between its elements'],
     ['<tags x="1"/>', '/tags must not have attributes'],
@@ -228,7 +268,11 @@ describe('namespaces', () => {
     properties: {
       b: { type: 'integer' },
       c: { type: 'integer', xml: { namespace: 'urn:c', prefix: 'c' } },
-      d: { type: 'object', xml: { namespace: 'urn:d', prefix: 'd' }, properties: { e: { type: 'integer' } } },
+      d: {
+        type: 'object',
+        xml: { namespace: 'urn:d', prefix: 'd' },
+        properties: { e: { type: 'integer' } },
+      },
       f: { type: 'integer', xml: { attribute: true, namespace: 'urn:f' } },
       g: { type: 'integer', xml: { prefix: 'g' } },
     },
@@ -279,7 +323,11 @@ describe('members that the contract does not name', () => {
 });
 
 test('a list may be the root', () => {
-  const list = checker({ type: 'array', maxItems: 2, items: { type: 'integer', xml: { name: 'n' } } });
+  const list = checker({
+    type: 'array',
+    maxItems: 2,
+    items: { type: 'integer', xml: { name: 'n' } },
+  });
   expect(list('<ns><n>1</n><n>2</n></ns>')).toEqual([]);
   expect(list('<ns><n>1</n><m>2</m></ns>')).toEqual(['/1 must be an element n']);
   expect(list('<ns><n>x</n></ns>')).toEqual(['/0 must be an integer']);
@@ -288,8 +336,17 @@ test('a list may be the root', () => {
 
 test('a schema may be combined from others', () => {
   const schemas = {
-    Base: { type: 'object', required: ['id'], properties: { id: { type: 'integer', xml: { attribute: true } } } },
-    Cat: { allOf: [{ $ref: '#/components/schemas/Base' }, { type: 'object', properties: { n: { type: 'integer' } } }] },
+    Base: {
+      type: 'object',
+      required: ['id'],
+      properties: { id: { type: 'integer', xml: { attribute: true } } },
+    },
+    Cat: {
+      allOf: [
+        { $ref: '#/components/schemas/Base' },
+        { type: 'object', properties: { n: { type: 'integer' } } },
+      ],
+    },
     Dog: {
       allOf: [
         { $ref: '#/components/schemas/Base' },
@@ -316,12 +373,18 @@ test.each<[what: string, schema: Json, why: string]>([
   ],
   [
     'an attribute that is a list',
-    { type: 'object', properties: { a: { type: 'array', items: { type: 'string' }, xml: { attribute: true } } } },
+    {
+      type: 'object',
+      properties: { a: { type: 'array', items: { type: 'string' }, xml: { attribute: true } } },
+    },
     'a is an attribute, but an object or a list',
   ],
   [
     'lists in a list',
-    { type: 'object', properties: { a: { type: 'array', items: { type: 'array', items: { type: 'string' } } } } },
+    {
+      type: 'object',
+      properties: { a: { type: 'array', items: { type: 'array', items: { type: 'string' } } } },
+    },
     'a is a list of lists without their own elements',
   ],
 ])('%s cannot be checked', (_what, schema, why) => {
@@ -348,25 +411,36 @@ test('no document, however damaged, makes the check fail', () => {
     fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('<>&"\'/!?-[]: ='))),
   );
   fc.assert(
-    fc.property(fc.array(damage, { minLength: 1, maxLength: 4 }), fc.nat(good.length), (damages, end) => {
-      const hurt = Buffer.from(end % 3 === 0 ? good.subarray(0, end) : good);
-      for (const [at, byte] of damages) if (at < hurt.length) hurt[at] = byte;
-      for (const fault of check(hurt)) expect(fault).not.toBe('');
-    }),
+    fc.property(
+      fc.array(damage, { minLength: 1, maxLength: 4 }),
+      fc.nat(good.length),
+      (damages, end) => {
+        const hurt = Buffer.from(end % 3 === 0 ? good.subarray(0, end) : good);
+        for (const [at, byte] of damages) if (at < hurt.length) hurt[at] = byte;
+        for (const fault of check(hurt)) expect(fault).not.toBe('');
+      },
+    ),
     { numRuns: 2000 },
   );
 });
 
 test('answers in XML are checked too', () => {
-  const content = { 'application/xml': { schema: { type: 'object', properties: { a: { type: 'integer' } } } } };
-  const operation = only(load({ '/': { get: { responses: { 200: { description: 'Done.', content } } } } }));
-  expect(short(operation.checkResponse(200, 'application/xml', Buffer.from('<r><a>x</a></r>')))).toEqual([
-    '/a must be an integer',
-  ]);
+  const content = {
+    'application/xml': { schema: { type: 'object', properties: { a: { type: 'integer' } } } },
+  };
+  const operation = only(
+    load({ '/': { get: { responses: { 200: { description: 'Done.', content } } } } }),
+  );
+  expect(
+    short(operation.checkResponse(200, 'application/xml', Buffer.from('<r><a>x</a></r>'))),
+  ).toEqual(['/a must be an integer']);
 });
 
 test('a schema is looked through in steps, and what is known to be good is not looked through again', () => {
-  const link = (next: string) => ({ type: 'object', properties: { next: { $ref: `#/components/schemas/${next}` } } });
+  const link = (next: string) => ({
+    type: 'object',
+    properties: { next: { $ref: `#/components/schemas/${next}` } },
+  });
   const schemas: Json = { A: link('B'), B: link('C'), C: { type: 'string' } };
   const plans = new Plans(new Document({ components: { schemas } }));
   const steps = (name: string) => [...plans.search(schemas[name] as Json)].length;
@@ -379,13 +453,28 @@ test('a schema is looked through in steps, and what is known to be good is not l
 
 describe('nodeType of OpenAPI 3.2', () => {
   const read = (properties: Json, openapi = '3.2.0', more: Json = {}) => {
-    const schema = { type: 'object', additionalProperties: false, xml: { name: 'a' }, properties, ...more };
+    const schema = {
+      type: 'object',
+      additionalProperties: false,
+      xml: { name: 'a' },
+      properties,
+      ...more,
+    };
     const content = { 'application/xml': { schema } };
-    return load({ '/': { post: { requestBody: { content }, responses: done } } }, {}, undefined, openapi);
+    return load(
+      { '/': { post: { requestBody: { content }, responses: done } } },
+      {},
+      undefined,
+      openapi,
+    );
   };
   const check = (properties: Json, sent: string) =>
     short(only(read(properties)).body!.media('application/xml')!.check(Buffer.from(sent)));
-  const list = (nodeType?: string) => ({ type: 'array', items: { type: 'integer' }, xml: { nodeType } });
+  const list = (nodeType?: string) => ({
+    type: 'array',
+    items: { type: 'integer' },
+    xml: { nodeType },
+  });
 
   test.each<[properties: Json, passes: string, refused: string]>([
     [{ i: { type: 'integer', xml: { nodeType: 'attribute' } } }, '<a i="1"/>', '<a><i>1</i></a>'],
@@ -404,9 +493,18 @@ describe('nodeType of OpenAPI 3.2', () => {
     [{ i: { type: 'object', xml: { nodeType: 'none' } } }, 'xml.nodeType none is not supported'],
     [{ i: list('text') }, 'xml.nodeType text is not supported'],
     [{ i: list('attribute') }, 'xml.nodeType attribute is not supported'],
-    [{ i: { xml: { nodeType: 'attr' } } }, 'xml.nodeType must be element, attribute, text, cdata or none'],
-    [{ i: { xml: { nodeType: 'element', attribute: true } } }, 'xml.nodeType must not stand beside attribute'],
-    [{ i: { properties: { j: { xml: { nodeType: 'text' } } } } }, 'xml.nodeType text is not supported'],
+    [
+      { i: { xml: { nodeType: 'attr' } } },
+      'xml.nodeType must be element, attribute, text, cdata or none',
+    ],
+    [
+      { i: { xml: { nodeType: 'element', attribute: true } } },
+      'xml.nodeType must not stand beside attribute',
+    ],
+    [
+      { i: { properties: { j: { xml: { nodeType: 'text' } } } } },
+      'xml.nodeType text is not supported',
+    ],
     [{}, 'xml.nodeType cdata is not supported', { xml: { nodeType: 'cdata' } }],
   ])('%j is a mistake: %s', (properties, message, more = {}) => {
     const problems = problemsOf(() => read(properties, '3.2.0', more));
@@ -416,7 +514,11 @@ describe('nodeType of OpenAPI 3.2', () => {
 
   test.each(['3.0.3', '3.1.0'])('is a note in %s, which does not have it', (openapi) => {
     const contract = read({ i: { type: 'integer', xml: { nodeType: 'attribute' } } }, openapi);
-    expect(notesOf(contract)).toEqual([expect.stringMatching(/^nodeType is not a field that OpenAPI 3.[01] has here/)]);
-    expect(short(only(contract).body!.media('application/xml')!.check(Buffer.from('<a><i>1</i></a>')))).toEqual([]);
+    expect(notesOf(contract)).toEqual([
+      expect.stringMatching(/^nodeType is not a field that OpenAPI 3.[01] has here/),
+    ]);
+    expect(
+      short(only(contract).body!.media('application/xml')!.check(Buffer.from('<a><i>1</i></a>'))),
+    ).toEqual([]);
   });
 });

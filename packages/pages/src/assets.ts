@@ -15,13 +15,16 @@ export interface Assets {
   readonly head: (title: string, first?: Html) => Html;
 }
 
-const SHARED = ['styles/base.css', 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
+const SHARED = ['styles/base.css', 'icon.svg'].map(
+  (name) => [name, join(import.meta.dirname, name)] as const,
+);
 const ENTRY = 'browser/main.ts';
 
 /**
- * The modules below `browser/` of a folder, its style sheets `styles/<name>.css` in cascade order, and `others`, which
- * maps served names to places on disk. Read once for each prefix, because every reload of the configuration makes pages
- * again. Stripping types and compressing wait for the first request.
+ * The modules below `browser/` of a folder, its style sheets `styles/<name>.css` in cascade order,
+ * and `others`, which maps served names to places on disk. Read once for each prefix, because every
+ * reload of the configuration makes pages again. Stripping types and compressing wait for the first
+ * request.
  */
 export function loadAssets(
   prefix: string,
@@ -54,7 +57,9 @@ function readAssets(
     return { name, source, tag: entityTag(source) };
   });
   const base = `${prefix}${fingerprint(sources)}/`;
-  const contents = new Map(sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]));
+  const contents = new Map(
+    sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]),
+  );
   const head = (title: string, first: Html | null = null) => html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -78,7 +83,8 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
 }
 
 function contentOf(name: string, source: Buffer, tag: string): Content {
-  if (name.endsWith('.ts')) return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()), tag);
+  if (name.endsWith('.ts'))
+    return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()), tag);
   return new Content(TYPES[name.slice(name.lastIndexOf('.'))]!, () => source, tag);
 }
 

@@ -62,7 +62,10 @@ export class Content {
   }
 
   /** 304 if the client has it. `own`: additional response headers, flat. */
-  async page({ ifNoneMatch, acceptEncoding }: RequestFields, own: readonly string[]): Promise<Page> {
+  async page(
+    { ifNoneMatch, acceptEncoding }: RequestFields,
+    own: readonly string[],
+  ): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
     if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
     headers.push('Content-Type', `${this.#type}; charset=utf-8`);
@@ -90,6 +93,9 @@ function takes(acceptEncoding = '', coding: Coding): boolean {
 function compress(coding: Coding, plain: Buffer): Promise<Buffer> {
   if (coding === 'gzip') return zip(plain, { level: 9 });
   return brotli(plain, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 9,
+      [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
+    },
   });
 }

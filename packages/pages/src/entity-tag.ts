@@ -5,7 +5,10 @@ export function entityTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 }
 
-/** `*` names every tag, a list is compared weakly (RFC 9110 section 13.1.2). Invalid lists name none. */
+/**
+ * `*` names every tag, a list is compared weakly (RFC 9110 section 13.1.2). Invalid lists name
+ * none.
+ */
 export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;

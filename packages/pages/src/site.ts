@@ -18,7 +18,8 @@ export function createSite(
 ): FindPage {
   const served = new Map<string, readonly [content: Content, headers: readonly string[]]>();
   for (const [path, content] of documents) served.set(path, [content, REVALIDATE]);
-  for (const [path, content] of page?.assets.contents ?? []) served.set(path, [content, ASSET_HEADERS]);
+  for (const [path, content] of page?.assets.contents ?? [])
+    served.set(path, [content, ASSET_HEADERS]);
   if (page) served.set(page.path, [new Content('text/html', page.html), pageHeaders(page.scripts)]);
   return async (path, asked) => {
     if (page && `${path}/` === page.path)
@@ -31,11 +32,16 @@ export function createSite(
 const REVALIDATE = ['Cache-Control', 'no-cache'];
 
 /** The path of a file changes with its content. */
-const ASSET_HEADERS = ['Cache-Control', 'public, max-age=31536000, immutable', 'X-Content-Type-Options', 'nosniff'];
+const ASSET_HEADERS = [
+  'Cache-Control',
+  'public, max-age=31536000, immutable',
+  'X-Content-Type-Options',
+  'nosniff',
+];
 
 /**
- * A page loads from its origin only, and has nothing inline except scripts with these hashes (`sha256-…`). CSP level 3
- * does not restrict the CSSOM, so `style-src` needs no exception.
+ * A page loads from its origin only, and has nothing inline except scripts with these hashes
+ * (`sha256-…`). CSP level 3 does not restrict the CSSOM, so `style-src` needs no exception.
  */
 function pageHeaders(scripts: readonly string[] = []): readonly string[] {
   const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');

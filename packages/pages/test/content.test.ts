@@ -31,9 +31,19 @@ describe('a content', () => {
   test('whose tag is known is not even made for who has it', async () => {
     const it = new Content('text/plain', neverMade, '"known"');
     for (const known of ['*', 'W/"known"', '"other", "known"']) {
-      const { status, headers, body } = await it.page({ ifNoneMatch: known }, ['Cache-Control', 'no-cache']);
+      const { status, headers, body } = await it.page({ ifNoneMatch: known }, [
+        'Cache-Control',
+        'no-cache',
+      ]);
       expect([status, body.length]).toEqual([304, 0]);
-      expect(headers).toEqual(['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', 'W/"known"']);
+      expect(headers).toEqual([
+        'Cache-Control',
+        'no-cache',
+        'Vary',
+        'Accept-Encoding',
+        'ETag',
+        'W/"known"',
+      ]);
     }
   });
 
@@ -64,6 +74,8 @@ describe('a content', () => {
   ])('to who takes %p comes in %p', async (accepted, coding) => {
     const { content: it } = content();
     const { headers } = await it.page({ acceptEncoding: accepted }, []);
-    expect(headers.includes('Content-Encoding') ? field(headers, 'Content-Encoding') : undefined).toBe(coding);
+    expect(
+      headers.includes('Content-Encoding') ? field(headers, 'Content-Encoding') : undefined,
+    ).toBe(coding);
   });
 });

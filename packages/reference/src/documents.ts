@@ -16,8 +16,8 @@ export interface Published {
 }
 
 /**
- * Takes a second for a large document, too long for a process that serves requests. `replacements`: objects of the
- * document, and what is published in their place.
+ * Takes a second for a large document, too long for a process that serves requests. `replacements`:
+ * objects of the document, and what is published in their place.
  */
 export function writeDocuments(
   root: Readonly<Json>,
@@ -41,7 +41,10 @@ export interface DocumentPaths {
   readonly yaml: string;
 }
 
-export function publishedDocuments({ json, yaml }: Published, paths: DocumentPaths): ReadonlyMap<string, Content> {
+export function publishedDocuments(
+  { json, yaml }: Published,
+  paths: DocumentPaths,
+): ReadonlyMap<string, Content> {
   return new Map([
     [paths.json, contentOf('application/json', json)],
     [paths.yaml, contentOf('application/yaml', yaml)],
@@ -49,7 +52,11 @@ export function publishedDocuments({ json, yaml }: Published, paths: DocumentPat
 }
 
 function contentOf(type: string, { bytes, tag }: ServedText): Content {
-  return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
+  return new Content(
+    type,
+    () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    tag,
+  );
 }
 
 function withoutOmitted(

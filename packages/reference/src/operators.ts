@@ -26,7 +26,10 @@ export function createOperatorsReference(options: OperatorsReferenceOptions): Fi
 
 function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
   const paths = { page: prefix, json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
-  const published = writeDocuments({ ...readsAlone(contract.document), servers: [{ url: api }] }, []);
+  const published = writeDocuments(
+    { ...readsAlone(contract.document), servers: [{ url: api }] },
+    [],
+  );
   return createReference({ contract, published, paths, readers: { console }, errors });
 }
 
@@ -34,7 +37,10 @@ function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
     const operations = Object.entries(item as Json).map(([method, operation]) => {
       const canBeTried = method === 'get' && !streams(operation);
-      return [method, isObject(operation) && !canBeTried ? { ...operation, 'x-try-it': false } : operation];
+      return [
+        method,
+        isObject(operation) && !canBeTried ? { ...operation, 'x-try-it': false } : operation,
+      ];
     });
     return [path, Object.fromEntries(operations)];
   });

@@ -6,7 +6,8 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 export type Replacements = ReadonlyMap<Json, Json>;
 
 /**
- * A copy that repeats the gateway's fields in those of other renderers, unless the author wrote them.
+ * A copy that repeats the gateway's fields in those of other renderers, unless the author wrote
+ * them.
  *
  * | gateway | other renderers |
  * |---|---|
@@ -15,7 +16,8 @@ export type Replacements = ReadonlyMap<Json, Json>;
  * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
  * | `x-ratelimit-cost` | `x-badges` |
  *
- * Omits `x-storegate-upstream`. Never sets `x-internal`: every operation is public, even if readers cannot try it.
+ * Omits `x-storegate-upstream`. Never sets `x-internal`: every operation is public, even if readers
+ * cannot try it.
  */
 export function publish(root: Readonly<Json>, replacements: Replacements = new Map()): Json {
   const document = new Document(root as Json);
@@ -64,7 +66,8 @@ function badgesOf(operation: Json): Json[] {
   const badges: Json[] = [];
   if (level === 'experimental') badges.push({ name: 'Experimental', color: 'purple' });
   if (level === 'beta') badges.push({ name: 'Beta', color: 'blue' });
-  if (typeof sunset === 'string') badges.push({ name: `Sunset ${sunset.slice(0, 10)}`, color: 'orange' });
+  if (typeof sunset === 'string')
+    badges.push({ name: `Sunset ${sunset.slice(0, 10)}`, color: 'orange' });
   if (typeof cost === 'number' && cost !== 1) badges.push({ name: `Costs ${cost}`, color: 'grey' });
   return badges;
 }

@@ -18,9 +18,12 @@ describe('indented JSON', () => {
     );
   });
 
-  test.each(['', 'Bad Gateway', '{"id":', '{"a":1}}', '[1,]'])('stays as it is when it is not JSON: %j', (text) => {
-    expect(indentJson(text)).toBe(text);
-  });
+  test.each(['', 'Bad Gateway', '{"id":', '{"a":1}}', '[1,]'])(
+    'stays as it is when it is not JSON: %j',
+    (text) => {
+      expect(indentJson(text)).toBe(text);
+    },
+  );
 });
 
 describe('the pieces that are coloured', () => {
@@ -37,7 +40,9 @@ describe('the pieces that are coloured', () => {
   });
 
   test('distinguish names, strings, numbers and literals', () => {
-    const kinds = piecesOf('{"a": "b", "c": -1.5e3, "d": null}').filter(({ kind }) => kind !== 'other');
+    const kinds = piecesOf('{"a": "b", "c": -1.5e3, "d": null}').filter(
+      ({ kind }) => kind !== 'other',
+    );
     expect(kinds).toEqual([
       { kind: 'name', text: '"a":' },
       { kind: 'string', text: '"b"' },

@@ -1,15 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
-import { type BanRules, duration, limitsSection, type Plan, type Window } from '../src/page/limits.ts';
+import {
+  type BanRules,
+  duration,
+  limitsSection,
+  type Plan,
+  type Window,
+} from '../src/page/limits.ts';
 import { errorsSection } from '../src/page/reference-page.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };
-const bans: BanRules = { strikes: 10, workers: 200, window: 60_000, durations: [60_000, 7_200_000], decay: 86_400_000 };
+const bans: BanRules = {
+  strikes: 10,
+  workers: 200,
+  window: 60_000,
+  durations: [60_000, 7_200_000],
+  decay: 86_400_000,
+};
 
-const textOf = ({ text }: { readonly text: string }) => text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+const textOf = ({ text }: { readonly text: string }) =>
+  text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 function limits(plans: readonly Partial<Plan>[], banned: BanRules | null = bans): string {
-  const all = plans.map((plan) => ({ name: 'free', count: 'key' as const, windows: [minute], ...plan }));
+  const all = plans.map((plan) => ({
+    name: 'free',
+    count: 'key' as const,
+    windows: [minute],
+    ...plan,
+  }));
   return textOf(limitsSection({ plans: all, bans: banned, scoped: [] }));
 }
 
@@ -22,7 +40,9 @@ describe('the limits on the page', () => {
   });
 
   test('say that a custom plan is agreed, and which plans count accounts', () => {
-    expect(limits([{ name: 'enterprise', windows: null }])).toContain('Enterprise custom, agreed for each key');
+    expect(limits([{ name: 'enterprise', windows: null }])).toContain(
+      'Enterprise custom, agreed for each key',
+    );
     expect(limits([{ count: 'account' }])).toContain('Free shared by all keys of an account');
   });
 
@@ -32,7 +52,9 @@ describe('the limits on the page', () => {
   });
 
   test('describe how bans begin and grow, or that clients are never banned', () => {
-    expect(limits([{}])).toContain('10 times within 1 minute, is banned for 1 minute, the next times for 2 hours.');
+    expect(limits([{}])).toContain(
+      '10 times within 1 minute, is banned for 1 minute, the next times for 2 hours.',
+    );
     expect(limits([{}], null)).toContain('never banned');
   });
 
@@ -43,7 +65,9 @@ describe('the limits on the page', () => {
     ];
     const text = textOf(limitsSection({ plans: [], bans, scoped }));
     expect(text).toContain('some operations have limits of their own');
-    expect(text).toContain(' login : 5 per minute All operations of to find together: 100,000 (sliding) per day ');
+    expect(text).toContain(
+      ' login : 5 per minute All operations of to find together: 100,000 (sliding) per day ',
+    );
     expect(limits([{}])).not.toContain('of their own');
   });
 
@@ -60,7 +84,12 @@ describe('the limits on the page', () => {
 
 test('the page has an entry for each error code, and what to do', () => {
   const errors = [
-    { code: 'key_expired', status: 401, title: 'This API key has expired.', advice: 'Ask for a new key.' },
+    {
+      code: 'key_expired',
+      status: 401,
+      title: 'This API key has expired.',
+      advice: 'Ask for a new key.',
+    },
     {
       code: 'rate_limit_exceeded',
       status: 429,

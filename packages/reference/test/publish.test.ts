@@ -30,7 +30,10 @@ describe('the published contract', () => {
     [
       'marks what is experimental',
       { 'x-stability-level': 'experimental' },
-      { 'x-scalar-stability': 'experimental', 'x-badges': [{ name: 'Experimental', color: 'purple' }] },
+      {
+        'x-scalar-stability': 'experimental',
+        'x-badges': [{ name: 'Experimental', color: 'purple' }],
+      },
     ],
     [
       'marks what is beta, for which Scalar has no word',
@@ -41,12 +44,18 @@ describe('the published contract', () => {
     [
       'shows when a deprecated operation ends',
       { deprecated: true, 'x-sunset': '2027-10-01T00:00:00Z' },
-      { 'x-scalar-stability': 'deprecated', 'x-badges': [{ name: 'Sunset 2027-10-01', color: 'orange' }] },
+      {
+        'x-scalar-stability': 'deprecated',
+        'x-badges': [{ name: 'Sunset 2027-10-01', color: 'orange' }],
+      },
     ],
     [
       'lets deprecation speak before stability',
       { deprecated: true, 'x-stability-level': 'experimental' },
-      { 'x-scalar-stability': 'deprecated', 'x-badges': [{ name: 'Experimental', color: 'purple' }] },
+      {
+        'x-scalar-stability': 'deprecated',
+        'x-badges': [{ name: 'Experimental', color: 'purple' }],
+      },
     ],
     [
       'shows what an operation costs, unless it is one',
@@ -70,7 +79,10 @@ describe('the published contract', () => {
 
   test('reaches operations behind a reference', () => {
     const item = { get: { 'x-try-it': false } };
-    const { 'x-items': items } = publish({ paths: { '/pets': { $ref: '#/x-items/pets' } }, 'x-items': { pets: item } });
+    const { 'x-items': items } = publish({
+      paths: { '/pets': { $ref: '#/x-items/pets' } },
+      'x-items': { pets: item },
+    });
     expect(items).toEqual({ pets: { get: expect.objectContaining({ 'x-hideReplay': true }) } });
   });
 
@@ -86,8 +98,12 @@ describe('the published contract', () => {
   });
 
   test('of the shipped contract differs in expansions only, and hides no operation', () => {
-    const document = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
-    const text = JSON.stringify(publish(document), (name, value) => (EXPANSIONS.has(name) ? undefined : value));
+    const document = parse(
+      readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'),
+    );
+    const text = JSON.stringify(publish(document), (name, value) =>
+      EXPANSIONS.has(name) ? undefined : value,
+    );
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(document)));
     expect(JSON.stringify(publish(document))).not.toContain('x-internal');
   });

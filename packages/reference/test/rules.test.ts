@@ -26,9 +26,12 @@ describe('tags', () => {
     ]);
   });
 
-  test.each([undefined, null, 'Pets', [null, 7, { tags: 'x' }]])('need no groups that make sense: %j', (nonsense) => {
-    expect(groupTags(['Orders'], nonsense)).toEqual([{ name: 'Operations', tags: ['Orders'] }]);
-  });
+  test.each([undefined, null, 'Pets', [null, 7, { tags: 'x' }]])(
+    'need no groups that make sense: %j',
+    (nonsense) => {
+      expect(groupTags(['Orders'], nonsense)).toEqual([{ name: 'Operations', tags: ['Orders'] }]);
+    },
+  );
 
   test('appear once each, whatever the groups say', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'd');
@@ -60,7 +63,9 @@ describe('the address of an operation', () => {
   });
 
   test('of one without operationId names it as Swagger UI does', () => {
-    expect(operationHash('Animals', { id: 'get /pets/{petId}' })).toBe('#/Animals/get_pets__petId_');
+    expect(operationHash('Animals', { id: 'get /pets/{petId}' })).toBe(
+      '#/Animals/get_pets__petId_',
+    );
   });
 
   test.each(['', '#limits', '#/Animals', '#/a/b/c', '#/%E0%A4/x'])('is not %j', (hash) => {
@@ -104,7 +109,9 @@ describe('the limits in an answer', () => {
 });
 
 test('of the shipped contract, every operation but GET /store/orders can be tried', () => {
-  const contract = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
+  const contract = parse(
+    readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'),
+  );
   const document = { toJS: () => contract };
   const system = { React: {}, specSelectors: { specJson: () => document } } as unknown as System;
   connectSystem.afterLoad!(system);
@@ -116,5 +123,7 @@ test('of the shipped contract, every operation but GET /store/orders can be trie
       .map((method) => [path, method] as const),
   );
   expect(operations.length).toBeGreaterThan(10);
-  expect(operations.filter(([path, method]) => !mayTry({}, path, method))).toEqual([['/store/orders', 'get']]);
+  expect(operations.filter(([path, method]) => !mayTry({}, path, method))).toEqual([
+    ['/store/orders', 'get'],
+  ]);
 });

@@ -13,7 +13,12 @@ test('an operation has its own limits and those of its tags, in the short form a
     { name: 'other', 'x-ratelimit': '1/day' },
     { name: 'plain' },
   ];
-  expect(scopedLimits({ 'x-ratelimit': '5/minute, 20/day:sliding', tags: ['search', 'plain'] }, { tags })).toEqual([
+  expect(
+    scopedLimits(
+      { 'x-ratelimit': '5/minute, 20/day:sliding', tags: ['search', 'plain'] },
+      { tags },
+    ),
+  ).toEqual([
     'Limited to 5 per minute and 20 per day (sliding) for this operation.',
     'Limited to 30 per minute and 9 per 10s (sliding) for all operations of search together.',
   ]);

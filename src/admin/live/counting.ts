@@ -18,11 +18,15 @@ export interface Counted {
 }
 
 /**
- * Differences of the processes' counters between ticks. An unknown process counts from now on unless it has just
- * started, so counts can be missing, but a difference is never negative or the total of a whole life.
+ * Differences of the processes' counters between ticks. An unknown process counts from now on
+ * unless it has just started, so counts can be missing, but a difference is never negative or the
+ * total of a whole life.
  */
 export class Counting {
-  readonly #known = new Map<string, { readonly total: Float64Array; readonly upTo: number; readonly at: number }>();
+  readonly #known = new Map<
+    string,
+    { readonly total: Float64Array; readonly upTo: number; readonly at: number }
+  >();
   #began: number | null = null;
   #before: number | null = null;
   #lately: { readonly span: number; readonly row: Float64Array }[] = [];
@@ -36,7 +40,8 @@ export class Counting {
       const sum = new Float64Array(COLUMNS);
       for (const { id, age, counted, upTo } of processes) {
         const total = rowIn(counted);
-        const before = this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
+        const before =
+          this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
         this.#known.set(id, { total, upTo, at: now });
         // Counters only rise; otherwise it is another process.
         const added = total.map((count, i) => count - before[i]!);

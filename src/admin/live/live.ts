@@ -51,15 +51,23 @@ export class Live {
     this.#tickLength = tick;
   }
 
-  /** As Follow. Sends nothing before it returns; the first event repeats the last tick, if there is one. */
+  /**
+   * As Follow. Sends nothing before it returns; the first event repeats the last tick, if there is
+   * one.
+   */
   follow(wanted: LiveQuery, listener: Listener): () => void {
     this.#context.peers();
     if (this.#followings.size >= MOST_LISTENERS) {
-      throw new AdminError('too_many_listeners', `${MOST_LISTENERS} listen already: end one, or try again later.`, {
-        headers: { 'Retry-After': '10' },
-      });
+      throw new AdminError(
+        'too_many_listeners',
+        `${MOST_LISTENERS} listen already: end one, or try again later.`,
+        {
+          headers: { 'Retry-After': '10' },
+        },
+      );
     }
-    if (this.#closing.signal.aborted) throw new AdminError('state_unavailable', 'The gateway stops.');
+    if (this.#closing.signal.aborted)
+      throw new AdminError('state_unavailable', 'The gateway stops.');
     const following: Following = { wanted, listener, left: 0, missed: 0 };
     this.#followings.add(following);
     if (!this.#runs) void this.#run();
@@ -81,7 +89,9 @@ export class Live {
         await this.#tick();
         next = Math.max(next + this.#tickLength, performance.now());
         const wait = Math.max(0, next - performance.now());
-        await setTimeout(wait, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+        await setTimeout(wait, undefined, { ref: false, signal: this.#closing.signal }).catch(
+          () => {},
+        );
       }
     } catch (error) {
       for (const { listener } of this.#followings) listener.end(error);
@@ -94,7 +104,9 @@ export class Live {
 
   async #tick(): Promise<void> {
     const followings = [...this.#followings];
-    const words = followings.flatMap(({ wanted }) => (wanted.refused === null ? [] : [JSON.stringify(wanted.refused)]));
+    const words = followings.flatMap(({ wanted }) =>
+      wanted.refused === null ? [] : [JSON.stringify(wanted.refused)],
+    );
     const distinct = [...new Set(words)];
     const followed = distinct.map((text) => JSON.parse(text) as FilterWords);
     const at = performance.now();
@@ -106,23 +118,41 @@ export class Live {
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;
       const { refused } = following.wanted;
-      this.#send(following, answers, refused === null ? -1 : distinct.indexOf(JSON.stringify(refused)), missing);
+      this.#send(
+        following,
+        answers,
+        refused === null ? -1 : distinct.indexOf(JSON.stringify(refused)),
+        missing,
+      );
     }
   }
 
   /** `place`: the index of its filter in the query. */
-  #send(following: Following, answers: readonly PeerReading[], place: number, missing: object): void {
+  #send(
+    following: Following,
+    answers: readonly PeerReading[],
+    place: number,
+    missing: object,
+  ): void {
     const { wanted, listener } = following;
     let reads = !wanted.now || listener.send('now', this.#last);
     if (wanted.refused !== null) {
       const lists = answers.map(({ gateway, answer: { refusals } }) =>
-        refusals.requests.filter((one) => fits(one, wanted.refused!)).map((one) => ({ gateway, ...one })),
+        refusals.requests
+          .filter((one) => fits(one, wanted.refused!))
+          .map((one) => ({ gateway, ...one })),
       );
       const reported = newestOf(lists, MOST_REPORTED);
-      const all = following.left + answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
+      const all =
+        following.left +
+        answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
       if (all > 0) {
         const left = all - reported.length;
-        reads &&= listener.send('refused', { requests: reported.map(listView), omitted: left, ...missing });
+        reads &&= listener.send('refused', {
+          requests: reported.map(listView),
+          omitted: left,
+          ...missing,
+        });
         following.left = reads ? 0 : all;
       }
     }
@@ -170,10 +200,15 @@ function nowView(
   };
 }
 
-const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);
+const inFlight = ({ processes }: LiveAnswer) =>
+  processes.reduce((sum, { status }) => sum + status.inFlight, 0);
 
 /** Of the processes; `null`: none is known. */
-function best(choose: typeof Math.max, { processes }: LiveAnswer, name: 'aloneSince' | 'stateTime'): number | null {
+function best(
+  choose: typeof Math.max,
+  { processes }: LiveAnswer,
+  name: 'aloneSince' | 'stateTime',
+): number | null {
   const known = processes.map(({ status }) => status[name]).filter((value) => value !== null);
   return known.length === 0 ? null : choose(...known);
 }

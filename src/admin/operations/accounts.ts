@@ -15,7 +15,10 @@ interface Summary {
 const noKeys = (): Summary => ({ keys: 0, active: 0, plans: new Set() });
 
 /** By account. Keys are read in batches, because an account may have many. */
-async function summaries(keys: AsyncIterable<readonly KeyRecord[]>, now: number): Promise<Map<string, Summary>> {
+async function summaries(
+  keys: AsyncIterable<readonly KeyRecord[]>,
+  now: number,
+): Promise<Map<string, Summary>> {
   const found = new Map<string, Summary>();
   for await (const batch of keys) {
     for (const record of batch) {
@@ -32,7 +35,13 @@ async function summaries(keys: AsyncIterable<readonly KeyRecord[]>, now: number)
 export function accountOperations(context: AdminContext) {
   function shown(account: string, { keys, active, plans }: Summary) {
     const windows = context.plans().accounts.get(account);
-    return { account, limits: windows ? formatWindows(windows) : null, keys, active, plans: [...plans].sort() };
+    return {
+      account,
+      limits: windows ? formatWindows(windows) : null,
+      keys,
+      active,
+      plans: [...plans].sort(),
+    };
   }
 
   /** Throws AdminError. */
@@ -55,7 +64,8 @@ export function accountOperations(context: AdminContext) {
 
   async function isAccount(name: string): Promise<boolean> {
     if (context.plans().accounts.has(name)) return true;
-    for await (const batch of context.keys.read({ account: name })) if (batch.length > 0) return true;
+    for await (const batch of context.keys.read({ account: name }))
+      if (batch.length > 0) return true;
     return false;
   }
 
@@ -70,10 +80,16 @@ export function accountOperations(context: AdminContext) {
       const found = await summaries(context.keys.readAccounts(items), now);
       const next = names.length > limit ? items.at(-1)! : null;
       // A key whose addition was interrupted leaves a name without keys.
-      const known = items.filter((account) => found.has(account) || context.plans().accounts.has(account));
-      return ok({ accounts: known.map((account) => shown(account, found.get(account) ?? noKeys())), next });
+      const known = items.filter(
+        (account) => found.has(account) || context.plans().accounts.has(account),
+      );
+      return ok({
+        accounts: known.map((account) => shown(account, found.get(account) ?? noKeys())),
+        next,
+      });
     },
-    getAccount: async ({ path, now }) => ok(shown(path.account!, await summaryOf(path.account!, now))),
+    getAccount: async ({ path, now }) =>
+      ok(shown(path.account!, await summaryOf(path.account!, now))),
     listKeysOfAccount: async ({ path, query, now }) => {
       await summaryOf(path.account!, now);
       return ok(await keyPage(context, { ...query, account: path.account! }, now));

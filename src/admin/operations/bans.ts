@@ -19,34 +19,52 @@ import { entryView, time } from '../view.ts';
 import { changeUsage, restoreAll } from './usage.ts';
 
 export function banOperations(context: AdminContext, change: Change) {
-  /** `lengthOf` returns the duration from now on, given the remainder of a current ban; in milliseconds. */
+  /**
+   * `lengthOf` returns the duration from now on, given the remainder of a current ban; in
+   * milliseconds.
+   */
   async function ban(
     task: Task,
     action: string,
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
-    return await change({ ...task, reason }, await turnOf(context, task.path.subject!), async ({ make }) => {
-      const parties = await countedSubjects(context, task.path.subject!);
-      const planned = await Promise.all(
-        parties.map(async (party) => {
-          const { subject, key, account, plan, limits } = party;
-          const { now, bannedUntil } = await context.state().look(subject, limits);
-          const length = lengthOf(Math.max(0, bannedUntil - now), subject);
-          const level = (await context.state().banLevel(subject, limits)) + 1;
-          const view = escalationView(context, { subject, until: now + length, since: now, limit: null, level });
-          const before = { plan, until: bannedUntil > 0 ? time(bannedUntil) : null };
-          const entry = { action, target: targetOf(party), before, after: { plan, until: view.until, reason } };
-          return {
-            ban: { subject, key, account, plan, ...view, reason, by: task.actor },
-            part: { entry, make: async () => context.state().ban(subject, limits, length) },
-          };
-        }),
-      );
-      const bans = planned.map(({ ban }) => ban);
-      const parts = planned.map(({ part }) => part);
-      return await make(parts, ok({ bans }));
-    });
+    return await change(
+      { ...task, reason },
+      await turnOf(context, task.path.subject!),
+      async ({ make }) => {
+        const parties = await countedSubjects(context, task.path.subject!);
+        const planned = await Promise.all(
+          parties.map(async (party) => {
+            const { subject, key, account, plan, limits } = party;
+            const { now, bannedUntil } = await context.state().look(subject, limits);
+            const length = lengthOf(Math.max(0, bannedUntil - now), subject);
+            const level = (await context.state().banLevel(subject, limits)) + 1;
+            const view = escalationView(context, {
+              subject,
+              until: now + length,
+              since: now,
+              limit: null,
+              level,
+            });
+            const before = { plan, until: bannedUntil > 0 ? time(bannedUntil) : null };
+            const entry = {
+              action,
+              target: targetOf(party),
+              before,
+              after: { plan, until: view.until, reason },
+            };
+            return {
+              ban: { subject, key, account, plan, ...view, reason, by: task.actor },
+              part: { entry, make: async () => context.state().ban(subject, limits, length) },
+            };
+          }),
+        );
+        const bans = planned.map(({ ban }) => ban);
+        const parts = planned.map(({ part }) => part);
+        return await make(parts, ok({ bans }));
+      },
+    );
   }
 
   return {
@@ -60,7 +78,9 @@ export function banOperations(context: AdminContext, change: Change) {
         context.lastKnown?.bans,
         async ({ bans }) => {
           const copied = context.lastKnown?.keys() ?? null;
-          return { bans: await Promise.all(bans.toSorted(byEnd).map((ban) => cachedBanView(copied, ban))) };
+          return {
+            bans: await Promise.all(bans.toSorted(byEnd).map((ban) => cachedBanView(copied, ban))),
+          };
         },
       ),
     listBanHistory: async ({ now, query }) => {
@@ -86,7 +106,8 @@ export function banOperations(context: AdminContext, change: Change) {
     addBan: (task) => ban(task, 'bans.add', () => durationIn(task.body, 'duration')),
     extendBan: (task) =>
       ban(task, 'bans.extend', (left, subject) => {
-        if (left === 0) throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
+        if (left === 0)
+          throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
         return Math.min(left + durationIn(task.body, 'duration'), longest('duration'));
       }),
     liftBan: (task) =>
@@ -121,17 +142,28 @@ const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) => one.until 
 async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
   const history: BanRecord = recent.of(ban.subject);
   const cause = await causeOf(context, ban, recent);
-  return { ...(await bannedSubject(context.keys, ban)), ...escalationView(context, ban), ...cause, history };
+  return {
+    ...(await bannedSubject(context.keys, ban)),
+    ...escalationView(context, ban),
+    ...cause,
+    history,
+  };
 }
 
 /** For an outage of the state. `keys`: the copy, if any. */
-async function cachedBanView(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
+async function cachedBanView(
+  keys: KeysAsOf | null,
+  { subject, until, limit }: BansAsOf['bans'][number],
+) {
   const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
   const unknown = { level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
   return { ...(await bannedSubject(keys, { subject })), ...times, ...unknown };
 }
 
-async function bannedSubject(keys: Pick<KeyStore, 'get'> | null, { subject }: Pick<Ban, 'subject'>) {
+async function bannedSubject(
+  keys: Pick<KeyStore, 'get'> | null,
+  { subject }: Pick<Ban, 'subject'>,
+) {
   const [kind, ...rest] = subject.split(':');
   const id = kind === 'key' ? rest.join(':') : null;
   const record = id === null ? null : await keys?.get(id);
@@ -140,7 +172,11 @@ async function bannedSubject(keys: Pick<KeyStore, 'get'> | null, { subject }: Pi
 }
 
 /** Automatic bans have no author. */
-async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban, recent: RecentBans) {
+async function causeOf(
+  { auditLog }: AdminContext,
+  { subject, until, limit }: Ban,
+  recent: RecentBans,
+) {
   const reported = recent.reasonOf(subject, until);
   if (reported !== null) return { reason: reported, by: null };
   if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
@@ -149,7 +185,10 @@ async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ba
 }
 
 /** Uses the escalation that is in force now. */
-function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, level }: Ban) {
+function escalationView(
+  { plans }: Pick<AdminContext, 'plans'>,
+  { until, since, limit, level }: Ban,
+) {
   const { escalation } = plans();
   return {
     since: time(since),

@@ -27,7 +27,14 @@ import { hashSecret, readHash } from '../../keys/secret.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
-import { type AdminAnswer, type AdminOperations, created, ok, orLastKnown, type Task } from '../call.ts';
+import {
+  type AdminAnswer,
+  type AdminOperations,
+  created,
+  ok,
+  orLastKnown,
+  type Task,
+} from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn, timeIn } from '../duration.ts';
@@ -76,12 +83,16 @@ export function keyOperations(context: AdminContext, change: Change) {
       await orLastKnown(
         () => keyPage(context, query, now),
         context.lastKnown?.keys,
-        (copied) => keyPage({ keys: copied, uses: { lastUsed: async () => new Map() } }, query, now),
+        (copied) =>
+          keyPage({ keys: copied, uses: { lastUsed: async () => new Map() } }, query, now),
       ),
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
-        const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, task.now));
-        const edit = editBy(audit, task, 'keys.create', ({ after, secret }) => answer(after, secret!));
+        const answer = (record: KeyRecord, secret: string) =>
+          created(withSecret(record, secret, task.now));
+        const edit = editBy(audit, task, 'keys.create', ({ after, secret }) =>
+          answer(after, secret!),
+        );
         const { record, secret } = await createKey(edit, context.plans(), draftOf(task));
         return answer(record, secret);
       }),
@@ -111,7 +122,10 @@ export function keyOperations(context: AdminContext, change: Change) {
     identifyKey: async ({ body, now }) => {
       const record = await keys.find(hashSecret(body.key));
       if (!record)
-        throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
+        throw new AdminError(
+          'not_found',
+          'No key with this secret was issued here, or its rotation has ended it.',
+        );
       return ok(await shown(record, now));
     },
     getKey: async ({ path, now }) =>
@@ -119,20 +133,30 @@ export function keyOperations(context: AdminContext, change: Change) {
         async () => {
           const record = await known(context, path.id!);
           const recent = await RecentBans.before(now, context);
-          return { ...(await shown(record, now)), history: recent.of(subjectIn(context, record).subject) };
+          return {
+            ...(await shown(record, now)),
+            history: recent.of(subjectIn(context, record).subject),
+          };
         },
         context.lastKnown?.keys,
         async (copied) => keyView(await known({ keys: copied }, path.id!), now, null),
       ),
     updateKey: (task) =>
-      changed(task, 'keys.update', (edit) => updateKey(edit, context.plans(), task.path.id!, patchOf(task))),
+      changed(task, 'keys.update', (edit) =>
+        updateKey(edit, context.plans(), task.path.id!, patchOf(task)),
+      ),
     revokeKey: (task) => changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id!)),
-    disableKey: (task) => changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id!, true)),
-    enableKey: (task) => changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id!, false)),
+    disableKey: (task) =>
+      changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id!, true)),
+    enableKey: (task) =>
+      changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id!, false)),
     rotateKey: async (task) =>
       await change(task, await turnOf(context, task.path.id!), async (audit) => {
-        const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, task.now));
-        const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
+        const answer = (record: KeyRecord, secret: string) =>
+          ok(withSecret(record, secret, task.now));
+        const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) =>
+          answer(after, secret!),
+        );
         const { record, secret } = await rotateKey(edit, task.path.id!, rotationOf(task));
         return answer(record, secret);
       }),
@@ -148,7 +172,10 @@ function rotationOf({ body }: Task): Rotation {
   return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }
 
-async function known(context: { readonly keys: Pick<KeyStore, 'get'> }, id: string): Promise<KeyRecord> {
+async function known(
+  context: { readonly keys: Pick<KeyStore, 'get'> },
+  id: string,
+): Promise<KeyRecord> {
   const record = await context.keys.get(id);
   if (!record) throw new AdminError('not_found', `The key ${JSON.stringify(id)} does not exist.`);
   return record;
@@ -161,14 +188,19 @@ function draftOf(task: Pick<Task, 'body' | 'now'>): KeyDraft {
 }
 
 /** Only the fields of the body. */
-function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDraft, 'account' | 'env'>> {
+function patchOf({
+  body,
+  now,
+}: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDraft, 'account' | 'env'>> {
   if (body.expires !== undefined && body.expiresIn !== undefined) {
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');
   }
   return {
     ...(body.plan !== undefined && { plan: body.plan }),
     ...(body.label !== undefined && { label: body.label }),
-    ...(body.limits !== undefined && { windows: body.limits === null ? null : parseWindows(body.limits, 'limits') }),
+    ...(body.limits !== undefined && {
+      windows: body.limits === null ? null : parseWindows(body.limits, 'limits'),
+    }),
     ...(body.addresses !== undefined && { addresses: body.addresses }),
     ...(body.scopes !== undefined && { scopes: body.scopes }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
@@ -207,7 +239,8 @@ function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<Impo
   try {
     return { ...draftOf(task), hash, disabled: task.body.disabled ?? false };
   } catch (error) {
-    if (error instanceof ConfigError) return { field: 'limits', message: 'limits look like 600/minute,100000/day' };
+    if (error instanceof ConfigError)
+      return { field: 'limits', message: 'limits look like 600/minute,100000/day' };
     const [flaw] = error instanceof AdminError ? (error.details ?? []) : [];
     if (flaw === undefined) throw error;
     return { field: flaw.pointer.slice(1), message: flaw.message };

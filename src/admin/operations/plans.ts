@@ -17,8 +17,12 @@ import { escalationView, planOptions, planView } from '../view.ts';
 const TRIES = 20;
 
 export function planOperations(context: AdminContext, change: Change) {
-  /** Of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay available. */
-  const countsIfKnown = (plans: readonly string[]) => unlessOutage(() => context.keys.countKeys(plans), null);
+  /**
+   * Of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay
+   * available.
+   */
+  const countsIfKnown = (plans: readonly string[]) =>
+    unlessOutage(() => context.keys.countKeys(plans), null);
 
   function shown(plan: Plan, counts: ReadonlyMap<string, number> | null) {
     return { name: plan.name, ...planView(plan), keys: counts?.get(plan.name) ?? null };
@@ -52,7 +56,10 @@ export function planOperations(context: AdminContext, change: Change) {
       );
       if (answer) return answer;
     }
-    throw new AdminError('conflict', `Others change the plans file ${file} again and again: try again later.`);
+    throw new AdminError(
+      'conflict',
+      `Others change the plans file ${file} again and again: try again later.`,
+    );
   }
 
   async function putInForce(file: string, old: string, text: string): Promise<void> {
@@ -88,7 +95,10 @@ export function planOperations(context: AdminContext, change: Change) {
     simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
       const { plan, planned, keys, simulation } = await simulate(task, old);
-      return ok({ ...simulation, lastDay: await lastDay(context, task.now, plan.name, planned, keys) });
+      return ok({
+        ...simulation,
+        lastDay: await lastDay(context, task.now, plan.name, planned, keys),
+      });
     },
     // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
@@ -96,15 +106,25 @@ export function planOperations(context: AdminContext, change: Change) {
 }
 
 /** Usable keys of a plan whose limits would change. */
-async function affectedKeys({ keys, plans }: AdminContext, plan: string, planned: Plans): Promise<KeyRecord[]> {
+async function affectedKeys(
+  { keys, plans }: AdminContext,
+  plan: string,
+  planned: Plans,
+): Promise<KeyRecord[]> {
   const affected = [];
   for await (const batch of keys.read({ plan })) {
-    for (const key of batch) if (key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
+    for (const key of batch)
+      if (key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
   }
   return affected;
 }
 
-async function simulationOf(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
+async function simulationOf(
+  context: AdminContext,
+  name: string,
+  planned: Plans,
+  affected: readonly KeyRecord[],
+) {
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
   for (const key of affected) {
@@ -113,7 +133,8 @@ async function simulationOf(context: AdminContext, name: string, planned: Plans,
     if (!windows || overLimit.has(subject)) continue;
     const limits = limitsOf(windows, { escalation: planned.escalation, scoped: context.scoped() });
     const { readings } = await context.state().look(subject, limits);
-    if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0)) overLimit.add(subject);
+    if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0))
+      overLimit.add(subject);
   }
   return {
     plan: name,

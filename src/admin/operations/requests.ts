@@ -33,8 +33,13 @@ export function requestOperations(context: AdminContext) {
       const code = codeIn(query);
       const filter = { key, account, code, limit: limitOf(query) };
       const { answers, silent, apart } = await ask(context.peers(), refusals, filter);
-      const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
-      return ok({ requests: newestOf(lists, filter.limit).map(listView), ...coverageOf({ silent, apart }) });
+      const lists = answers.map(({ gateway, answer }) =>
+        answer.map((one) => ({ gateway, ...one })),
+      );
+      return ok({
+        requests: newestOf(lists, filter.limit).map(listView),
+        ...coverageOf({ silent, apart }),
+      });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -45,8 +50,14 @@ export function codeIn({ code }: Readonly<Record<string, string>>): string | nul
   const known = Object.keys(CATALOGUE);
   if (known.includes(code) || /^5\d\d$/.test(code)) return code;
   const near = suggest(code, known);
-  const todo = near === null ? `Codes: ${known.join(', ')}, or a status such as 502.` : `Did you mean "${near}"?`;
-  throw new AdminError('invalid_value', `The error code ${JSON.stringify(code)} does not exist. ${todo}`);
+  const todo =
+    near === null
+      ? `Codes: ${known.join(', ')}, or a status such as 502.`
+      : `Did you mean "${near}"?`;
+  throw new AdminError(
+    'invalid_value',
+    `The error code ${JSON.stringify(code)} does not exist. ${todo}`,
+  );
 }
 
 function shown(gateway: string, { decision, windows, store, ...rest }: RequestView) {
@@ -87,6 +98,8 @@ function inWords(memory: Memory | null): string {
   const { requests, sample, goodSince, othersSince } = memory;
   if (requests === 0) return 'keeps none, because explain.bufferSize is 0';
   const good =
-    sample === 0 ? 'no good ones' : `${sample < 1 ? `${sample} of the ` : ''}good ones since ${time(goodSince)}`;
+    sample === 0
+      ? 'no good ones'
+      : `${sample < 1 ? `${sample} of the ` : ''}good ones since ${time(goodSince)}`;
   return `keeps ${good}, and refusals and failures since ${time(othersSince)}`;
 }

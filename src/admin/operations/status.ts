@@ -4,7 +4,15 @@ import { type GatewayStatus, type ProcessStatus, status } from '../../observe/pe
 import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { contractCopyView, coverageOf, lostView, readinessOf, shownConnections, stateOf, time } from '../view.ts';
+import {
+  contractCopyView,
+  coverageOf,
+  lostView,
+  readinessOf,
+  shownConnections,
+  stateOf,
+  time,
+} from '../view.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -14,12 +22,17 @@ export function statusOperations(context: AdminContext) {
     getStatus: async () => {
       const { answers, silent, lost, apart } = await ask(context.peers(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
-      const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
+      const gateways = answers.map(({ gateway, answer }, i) =>
+        shown(gateway, answer, differing[i]!, context.clock()),
+      );
       return ok({ gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     listStores: async () => {
       const { answers, silent, apart } = await ask(context.peers(), status, null);
-      const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
+      const gateways = answers.map(({ gateway, answer: { processes } }) => ({
+        gateway,
+        processes,
+      }));
       const stores = storesOfAll(gateways).map((store) => ({
         ...storeView(store),
         processes: store.seen.map(observationView),
@@ -32,9 +45,14 @@ export function statusOperations(context: AdminContext) {
 /** Per gateway, the parts that differ from most gateways. */
 function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[])[] {
   const usual = new Map(
-    COMPARED.map((part) => [part, mostFrequent(statuses.map(({ configuration }) => configuration[part]))]),
+    COMPARED.map((part) => [
+      part,
+      mostFrequent(statuses.map(({ configuration }) => configuration[part])),
+    ]),
   );
-  return statuses.map(({ configuration }) => COMPARED.filter((part) => configuration[part] !== usual.get(part)));
+  return statuses.map(({ configuration }) =>
+    COMPARED.filter((part) => configuration[part] !== usual.get(part)),
+  );
 }
 
 /** Ties go to the first. */
@@ -74,7 +92,15 @@ function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }:
   };
 }
 
-export function storeView({ seen: _seen, since, state, of, down, connections, ...rest }: StoreOfAll) {
+export function storeView({
+  seen: _seen,
+  since,
+  state,
+  of,
+  down,
+  connections,
+  ...rest
+}: StoreOfAll) {
   return {
     ...rest,
     state: stateOf(state),

@@ -6,7 +6,11 @@ import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { time } from '../view.ts';
 
-const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
+const shown = ({ name, role, createdAt }: TokenRecord) => ({
+  name,
+  role,
+  created: time(createdAt),
+});
 const turnOf = (name: string) => `token:${name}`;
 
 export function tokenOperations({ tokens }: AdminContext, change: Change) {
@@ -30,7 +34,8 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
     },
     revokeToken: (task) => {
       const name = task.path.name!;
-      const unknown = () => new AdminError('not_found', `The token ${JSON.stringify(name)} does not exist.`);
+      const unknown = () =>
+        new AdminError('not_found', `The token ${JSON.stringify(name)} does not exist.`);
       return change(task, turnOf(name), async ({ note }) => {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();

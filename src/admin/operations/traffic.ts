@@ -58,7 +58,12 @@ export function trafficOperations(context: AdminContext) {
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      const view = { step, since: time(since), steps: steps.map(stepView), outages: outages.map(outageView) };
+      const view = {
+        step,
+        since: time(since),
+        steps: steps.map(stepView),
+        outages: outages.map(outageView),
+      };
       return ok({ ...view, gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
     },
     getTop: async ({ query }) => {
@@ -88,8 +93,15 @@ export function trafficOperations(context: AdminContext) {
 
 function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {
   if (operation !== undefined && plan !== undefined)
-    throw new AdminError('invalid_value', 'Ask for an operation or for a plan: both together are not counted.');
-  return operation !== undefined ? operationRow(operation) : plan !== undefined ? planRow(plan) : ALL;
+    throw new AdminError(
+      'invalid_value',
+      'Ask for an operation or for a plan: both together are not counted.',
+    );
+  return operation !== undefined
+    ? operationRow(operation)
+    : plan !== undefined
+      ? planRow(plan)
+      : ALL;
 }
 
 function stepView({ start, minutes, policies, row }: Span) {

@@ -39,7 +39,12 @@ export async function changeUsage(
     const before = await Promise.all(parties.map((party) => usageOf(context, party)));
     const usage = before.map(after);
     const parts = parties.map((party, i) => ({
-      entry: { action, target: targetOf(party), before: audited(before[i]!), after: audited(usage[i]!) },
+      entry: {
+        action,
+        target: targetOf(party),
+        before: audited(before[i]!),
+        after: audited(usage[i]!),
+      },
       make: () => make(party),
     }));
     return await audit.make(parts, ok({ usage }));
@@ -95,9 +100,15 @@ function restoreUnits(usage: SubjectUsage, units: number, name: string | null): 
   const windows = usage.windows.map((window) => {
     if (name !== null && window.name !== name) return window;
     const used = Math.max(0, window.used - units);
-    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
+    return {
+      ...window,
+      used,
+      remaining: window.limit - used,
+      resets: used === 0 ? null : window.resets,
+    };
   });
   return { ...usage, windows };
 }
 
-export const restoreAll = (usage: SubjectUsage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null);
+export const restoreAll = (usage: SubjectUsage) =>
+  restoreUnits(usage, Number.POSITIVE_INFINITY, null);

@@ -31,7 +31,12 @@ export function webhookOperations(context: AdminContext, change: Change) {
           );
         }
         // It changes nothing, so the entry can include the result.
-        const answers = tests.map(({ id, host, delivered, status }) => ({ id, host, delivered, status }));
+        const answers = tests.map(({ id, host, delivered, status }) => ({
+          id,
+          host,
+          delivered,
+          status,
+        }));
         const entry = { action: 'webhooks.test', target: TARGET, before: null, after: { answers } };
         return await make([{ entry, make: async () => {} }], ok({ tests }));
       }),
@@ -39,7 +44,8 @@ export function webhookOperations(context: AdminContext, change: Change) {
 }
 
 function shown({ id, host, events, state }: EndpointView, now: number) {
-  const { waiting, oldest, failingSince, failures, error, deliveredAt, pausedUntil, isGone, lost } = state;
+  const { waiting, oldest, failingSince, failures, error, deliveredAt, pausedUntil, isGone, lost } =
+    state;
   return {
     id,
     host,
@@ -56,7 +62,11 @@ function shown({ id, host, events, state }: EndpointView, now: number) {
   };
 }
 
-function statusOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'ok' | 'failing' | 'disabled' {
+function statusOf({
+  isGone,
+  failures,
+  deliveredAt,
+}: EndpointState): 'new' | 'ok' | 'failing' | 'disabled' {
   if (isGone) return 'disabled';
   if (failures > 0) return 'failing';
   return deliveredAt === null ? 'new' : 'ok';

@@ -20,7 +20,9 @@ export const accountCommands = command('accounts', 'list accounts', {
     call('keys <account>', 'list the keys of an account', {
       examples: ['accounts keys acme --json'],
       ask: (api, _options, account) =>
-        everyPage('keys', (query) => api.call('GET', `/accounts/${segment(account)}/keys`, { query })),
+        everyPage('keys', (query) =>
+          api.call('GET', `/accounts/${segment(account)}/keys`, { query }),
+        ),
       view: KEYS,
     }),
   ],

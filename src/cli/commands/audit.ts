@@ -25,7 +25,8 @@ export const auditCommands = command('audit', 'read the audit log', {
         option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
       ],
       examples: ['audit list --action keys.rotate'],
-      ask: async (api, query: QueryOf<'listAudit'>) => (await api.call('GET', '/audit', { query })).entries,
+      ask: async (api, query: QueryOf<'listAudit'>) =>
+        (await api.call('GET', '/audit', { query })).entries,
       view: listView(
         COLUMNS,
         'No audit entries.',
@@ -35,7 +36,11 @@ export const auditCommands = command('audit', 'read the audit log', {
     }),
     command('export', 'print all changes as lines of JSON, oldest first', {
       options: [
-        option('--after <number>', 'only entries after this number: continues an export', wholeNumber),
+        option(
+          '--after <number>',
+          'only entries after this number: continues an export',
+          wholeNumber,
+        ),
         option('--since <time>', 'only entries since this time, e.g. 2030-01-31T00:00:00Z', time),
       ],
       examples: ['audit export --after 4711 >> audit.ndjson'],
@@ -47,7 +52,10 @@ export const auditCommands = command('audit', 'read the audit log', {
 
 function changeIn({ before, after }: Entry): string {
   if (before === null) return 'new';
-  const [old, now] = [Object(before), Object(after ?? {})] as [Record<string, unknown>, Record<string, unknown>];
+  const [old, now] = [Object(before), Object(after ?? {})] as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
   const json = (value: unknown) => JSON.stringify(value ?? null);
   return Object.keys({ ...old, ...now })
     .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
@@ -70,7 +78,8 @@ async function exportAudit(
   for (let next: number | null = last; next !== null && !unread.aborted; ) {
     const page: Audit = await list({ above: next, since, limit: PAGE });
     const [first] = page.entries;
-    if (since === undefined && first && first.number > last + 1) warnOfDropped(last + 1, first.number - 1, '');
+    if (since === undefined && first && first.number > last + 1)
+      warnOfDropped(last + 1, first.number - 1, '');
     out(page.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     last = page.entries.at(-1)?.number ?? last;
     next = page.next;

@@ -1,12 +1,33 @@
 import type { Ban, BanEntry, Bans, BodyOf, QueryOf } from '@storegate/console';
 import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
-import { type CommandSpec, call, command, durationOf, option, pastTime, segment, wholeNumber } from '../command.ts';
+import {
+  type CommandSpec,
+  call,
+  command,
+  durationOf,
+  option,
+  pastTime,
+  segment,
+  wholeNumber,
+} from '../command.ts';
 import type { Api } from '../connect/api.ts';
 import { inSentence, listView } from '../output.ts';
 import { windowsTable } from './usage.ts';
 
 const BANS = listView(
-  ['key', 'account', 'plan', 'since', 'until', 'level', 'nextDuration', 'resets', 'by', 'reason', 'history'],
+  [
+    'key',
+    'account',
+    'plan',
+    'since',
+    'until',
+    'level',
+    'nextDuration',
+    'resets',
+    'by',
+    'reason',
+    'history',
+  ],
   'No bans.',
   ({ key, account }) => key ?? account,
   ({ resetsAt, history, ...ban }: Ban) => ({
@@ -65,7 +86,8 @@ export const banCommands = command('bans', 'manage bans', {
         ...(await api.call('DELETE', `/bans/${segment(subject)}`)),
       }),
       view: {
-        text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
+        text: ({ subject, usage }, page) =>
+          page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
         names: ({ subject }) => [subject],
       },
     }),
@@ -81,7 +103,10 @@ function banChange(
   return call(`${name} <key-or-account>`, about, {
     options: [
       option('--duration <time>', length, durationOf('duration')).makeOptionMandatory(),
-      option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
+      option(
+        '--reason <text>',
+        'reason for the audit log; clients do not see it',
+      ).makeOptionMandatory(),
     ],
     examples: [EXAMPLE.replace('add', name)],
     ask: async (api, body: BodyOf<'addBan'>, subject) => (await ask(api, subject, body)).bans,

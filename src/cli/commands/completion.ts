@@ -12,8 +12,14 @@ export const completionCommand = command('completion', 'print a shell completion
 
 /** By path, such as ` keys create`. */
 function wordsByPath(command: Command, path = ''): [path: string, words: string[]][] {
-  const words = [...command.commands.map((sub) => sub.name()), ...command.options.map(({ long }) => long!)];
-  return [[path, words], ...command.commands.flatMap((sub) => wordsByPath(sub, `${path} ${sub.name()}`))];
+  const words = [
+    ...command.commands.map((sub) => sub.name()),
+    ...command.options.map(({ long }) => long!),
+  ];
+  return [
+    [path, words],
+    ...command.commands.flatMap((sub) => wordsByPath(sub, `${path} ${sub.name()}`)),
+  ];
 }
 
 function bash(program: Command): string {

@@ -20,13 +20,17 @@ const DIFF: View<ConfigDiff> = {
 function rowsOf({ restart, ...setting }: Setting) {
   const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
   const blank = { name: ' ', source: ' ', restart: ' ' };
-  return [{ ...setting, value, restart: restart ? 'needed' : null }, ...rest.map((value) => ({ ...blank, value }))];
+  return [
+    { ...setting, value, restart: restart ? 'needed' : null },
+    ...rest.map((value) => ({ ...blank, value })),
+  ];
 }
 
 export const configCommands = call('config', 'show effective settings and their sources', {
   ask: async (api) => (await api.call('GET', '/config')).settings,
   view: {
-    text: (settings, page) => page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
+    text: (settings, page) =>
+      page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
     names: (settings) => settings.map(({ name }) => name),
   },
   commands: [
@@ -51,10 +55,14 @@ export const reloadCommand = call('reload', 'reload the configuration files of a
 function reloadNotes(reload: Reload & { dryRun: boolean }): string[] {
   const { changed, needRestart, contractCopy, dryRun } = reload;
   const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';
-  const [some, restart] = dryRun ? ['A reload would change', 'A restart would change'] : ['Changed', 'Needs a restart'];
+  const [some, restart] = dryRun
+    ? ['A reload would change', 'A restart would change']
+    : ['Changed', 'Needs a restart'];
   return [
     changed.length === 0 ? nothing : `${some}: ${changed.join(', ')}.`,
     ...(needRestart.length === 0 ? [] : [`${restart}: ${needRestart.join(', ')}.`]),
-    ...(contractCopy === null ? [] : [contractCopyInWords('The gateway', contractCopy, inSentence)]),
+    ...(contractCopy === null
+      ? []
+      : [contractCopyInWords('The gateway', contractCopy, inSentence)]),
   ];
 }

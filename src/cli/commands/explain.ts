@@ -13,14 +13,22 @@ import { CommandError } from '../connect/api.ts';
 import { inSentence, safeText, type View } from '../output.ts';
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
+const MARKS = {
+  passed: '',
+  refused: 'REFUSED: ',
+  failed: 'FAILED: ',
+  'not reached': 'not reached',
+} as const;
 
 /** `asked`: the id that the operator gave. */
 export const explainedView: View<ExplainedRequest & { readonly asked: string }> = {
   names: ({ id }) => [id],
   text({ asked, ...request }, page) {
     const { id, windows, faults } = request;
-    const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`]);
+    const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [
+      name,
+      `${MARKS[became]}${words}`,
+    ]);
     return [
       asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
       page.card(headOf(request)),
@@ -33,16 +41,21 @@ export const explainedView: View<ExplainedRequest & { readonly asked: string }> 
   },
 };
 
-export const explainCommand = call('explain <request-id>', 'explain how a recent request was handled', {
-  details: 'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
-  examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
-  async ask(api, _options, id) {
-    const path = `/requests/${segment(id)}` as const;
-    if (!REQUEST_ID.test(id)) throw new CommandError(notAnId(id), { failure: 'usage' });
-    return { asked: id, ...(await api.call('GET', path)) };
+export const explainCommand = call(
+  'explain <request-id>',
+  'explain how a recent request was handled',
+  {
+    details:
+      'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
+    examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
+    async ask(api, _options, id) {
+      const path = `/requests/${segment(id)}` as const;
+      if (!REQUEST_ID.test(id)) throw new CommandError(notAnId(id), { failure: 'usage' });
+      return { asked: id, ...(await api.call('GET', path)) };
+    },
+    view: explainedView,
   },
-  view: explainedView,
-});
+);
 
 function notAnId(text: string): string {
   return (
@@ -61,7 +74,9 @@ function headOf(request: ExplainedRequest): Record<string, unknown> {
     ...(message !== null && { message }),
     ...((body.declared !== 0 || body.received !== 0) && { body: bodyInWords(body) }),
     ...(traceparent !== null && { traceparent }),
-    ...(repeated > 0 && { repeated: `${plural(repeated, 'identical request')} before it, not kept` }),
+    ...(repeated > 0 && {
+      repeated: `${plural(repeated, 'identical request')} before it, not kept`,
+    }),
   };
 }
 

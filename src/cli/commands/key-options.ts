@@ -19,19 +19,45 @@ export interface KeyOptions {
 
 export const KEY_OPTIONS: readonly Option[] = [
   option('--label <text>', 'purpose of the key'),
-  option('--limits <limits>', 'limits in place of those of the plan, e.g. 600/minute,100000/day', limits),
+  option(
+    '--limits <limits>',
+    'limits in place of those of the plan, e.g. 600/minute,100000/day',
+    limits,
+  ),
   option('--expires <time>', 'expiry time, e.g. 2030-01-31T00:00:00Z', futureTime),
-  option('--expires-in <time>', 'time until expiry, e.g. 90d; default: never', durationOf('expiresIn')),
-  option('--address <block>', 'allowed client address or block; repeatable; default: any', repeated),
+  option(
+    '--expires-in <time>',
+    'time until expiry, e.g. 90d; default: never',
+    durationOf('expiresIn'),
+  ),
+  option(
+    '--address <block>',
+    'allowed client address or block; repeatable; default: any',
+    repeated,
+  ),
   option('--scope <name>', 'scope for operations that require one; repeatable', repeated),
   option('--meta <name=value>', 'metadata; repeatable', pair),
 ];
 
 /** `null` removes a field. */
 export function bodyOf(options: KeyOptions): BodyOf<'createKey'> {
-  const { plan, account, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta, env } = options;
+  const {
+    plan,
+    account,
+    label,
+    limits,
+    expires,
+    expiresIn,
+    address,
+    addresses,
+    scope,
+    scopes,
+    meta,
+    env,
+  } = options;
   // Commander gives `true` for a `--no-…` option that was not used.
-  const orNull = <T>(value: T | boolean | undefined) => (value === false ? null : value === true ? undefined : value);
+  const orNull = <T>(value: T | boolean | undefined) =>
+    value === false ? null : value === true ? undefined : value;
   return {
     account,
     plan,

@@ -18,34 +18,56 @@ type ImportCommandOptions = Options &
     readonly format?: Format;
   };
 
-const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'idempotencyKey'];
+const OF_ONE_KEY = [
+  'hash',
+  'label',
+  'limits',
+  'expires',
+  'expiresIn',
+  'address',
+  'meta',
+  'idempotencyKey',
+];
 
-export const importCommand = command('import', 'import keys of another system: one by its SHA-256, or a file', {
-  options: [
-    option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url', hashText),
-    option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(OF_ONE_KEY),
-    option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
-    option('--dry-run', 'check the file without changes'),
-    option('--skip-bad', 'import valid keys even if others are invalid'),
-    option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
-    option('--account <account>', 'account of the key; in a file: of keys without an account'),
-    ...KEY_OPTIONS,
-  ],
-  changes: 'idempotent',
-  examples: ['keys import --file keys.csv --dry-run', 'keys import --file kong.yaml --format kong --plan pro'],
-  async run(terminal, options: ImportCommandOptions, _args, command) {
-    const { hash, file, plan, account } = options;
-    if (file !== undefined) return await importFromFile(terminal, { ...options, file });
-    if (hash === undefined || plan === undefined || account === undefined)
-      command.error('error: use --hash, --plan and --account for one key, or --file for many');
-    if (options.format || options.dryRun || options.skipBad)
-      command.error('error: --format, --dry-run and --skip-bad need --file');
-    await withApi(terminal, options, async (api) => {
-      const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash } });
-      await print(terminal, options, key, IMPORTED);
-    });
+export const importCommand = command(
+  'import',
+  'import keys of another system: one by its SHA-256, or a file',
+  {
+    options: [
+      option(
+        '--hash <sha256>',
+        'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url',
+        hashText,
+      ),
+      option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(
+        OF_ONE_KEY,
+      ),
+      option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
+      option('--dry-run', 'check the file without changes'),
+      option('--skip-bad', 'import valid keys even if others are invalid'),
+      option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
+      option('--account <account>', 'account of the key; in a file: of keys without an account'),
+      ...KEY_OPTIONS,
+    ],
+    changes: 'idempotent',
+    examples: [
+      'keys import --file keys.csv --dry-run',
+      'keys import --file kong.yaml --format kong --plan pro',
+    ],
+    async run(terminal, options: ImportCommandOptions, _args, command) {
+      const { hash, file, plan, account } = options;
+      if (file !== undefined) return await importFromFile(terminal, { ...options, file });
+      if (hash === undefined || plan === undefined || account === undefined)
+        command.error('error: use --hash, --plan and --account for one key, or --file for many');
+      if (options.format || options.dryRun || options.skipBad)
+        command.error('error: --format, --dry-run and --skip-bad need --file');
+      await withApi(terminal, options, async (api) => {
+        const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash } });
+        await print(terminal, options, key, IMPORTED);
+      });
+    },
   },
-});
+);
 
 const IMPORTED = doneView(
   ({ id }: Key) => `${id} is imported. Its old secret works now.`,
@@ -61,7 +83,9 @@ async function importFromFile(terminal: Terminal, options: Options & ImportOptio
     const { imported, already, bad, problems, moreProblems } = tally;
     terminal.err(badRows(tally));
     if (tally.hadSecrets)
-      terminal.err(`${file === '-' ? 'The input' : file} contains secrets: delete it after the import.\n`);
+      terminal.err(
+        `${file === '-' ? 'The input' : file} contains secrets: delete it after the import.\n`,
+      );
     const isRefused = bad > 0 && !skipBad && !dryRun;
     await print(
       terminal,
@@ -74,7 +98,11 @@ async function importFromFile(terminal: Terminal, options: Options & ImportOptio
 }
 
 const NOTHING: View<unknown> = { text: () => '' };
-const SUMMARY: View<{ readonly dryRun: boolean; readonly imported: number; readonly already: number }> = {
+const SUMMARY: View<{
+  readonly dryRun: boolean;
+  readonly imported: number;
+  readonly already: number;
+}> = {
   text({ dryRun, imported, already }, page) {
     const what = `${plural(imported, 'key')} ${dryRun ? 'would be ' : ''}imported, ${already} exist already.`;
     return page.notes(dryRun ? `Dry run, no changes: ${what}` : what);
@@ -82,17 +110,23 @@ const SUMMARY: View<{ readonly dryRun: boolean; readonly imported: number; reado
 };
 
 function badRows({ problems, moreProblems }: Tally): string {
-  const lines = problems.map(({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`);
+  const lines = problems.map(
+    ({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`,
+  );
   if (moreProblems > 0) lines.push(`and ${moreProblems} more`);
   return lines.map((line) => `${line}\n`).join('');
 }
 
 function refusal({ bad }: Tally, { dryRun, skipBad }: ImportOptions): string {
   const keys = `${plural(bad, 'key')} cannot be imported`;
-  return dryRun || skipBad ? `${keys}.` : `${keys}, so none was. To import the others, use --skip-bad.`;
+  return dryRun || skipBad
+    ? `${keys}.`
+    : `${keys}, so none was. To import the others, use --skip-bad.`;
 }
 
 function hashText(text: string): string {
   if (/^([0-9A-Fa-f]{64}|[\w-]{43})$/.test(text)) return text;
-  throw new InvalidArgumentError('Use the SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url.');
+  throw new InvalidArgumentError(
+    'Use the SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url.',
+  );
 }

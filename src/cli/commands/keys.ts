@@ -60,11 +60,19 @@ export const keyCommands = command('keys', 'manage API keys', {
       options: [
         option('--account <account>', 'filter by account'),
         option('--plan <plan>', 'filter by plan'),
-        option('--status <status>', 'filter by status').choices(['active', 'disabled', 'expired', 'revoked']),
+        option('--status <status>', 'filter by status').choices([
+          'active',
+          'disabled',
+          'expired',
+          'revoked',
+        ]),
         option('--label <text>', 'filter by a part of the label'),
         option('--scope <name>', 'filter by scope'),
         option('--find <text>', 'filter by a part of id, account or label'),
-        option('--sort <order>', 'oldest (created) or newest (-created) first').choices(['created', '-created']),
+        option('--sort <order>', 'oldest (created) or newest (-created) first').choices([
+          'created',
+          '-created',
+        ]),
       ],
       examples: ['keys list --account acme --status active'],
       ask: (api, filters: QueryOf<'listKeys'>) =>
@@ -88,17 +96,25 @@ export const keyCommands = command('keys', 'manage API keys', {
       ],
       changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
-      ask: (api, options: KeyOptions, id) => api.call('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
+      ask: (api, options: KeyOptions, id) =>
+        api.call('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
       view: KEY,
     }),
     statusChange('disable', 'disable a key until it is enabled', (api, id) =>
       api.call('POST', `/keys/${segment(id)}/disable`),
     ),
-    statusChange('enable', 'enable a key', (api, id) => api.call('POST', `/keys/${segment(id)}/enable`)),
+    statusChange('enable', 'enable a key', (api, id) =>
+      api.call('POST', `/keys/${segment(id)}/enable`),
+    ),
     statusChange('revoke', 'revoke a key', (api, id) => api.call('DELETE', `/keys/${segment(id)}`)),
     call('rotate <key-id>', 'replace the secret of a key; both work during the overlap', {
       options: [
-        option('--overlap <time>', 'how long the old secret works; 0s: not at all', durationOf('overlap'), '24h'),
+        option(
+          '--overlap <time>',
+          'how long the old secret works; 0s: not at all',
+          durationOf('overlap'),
+          '24h',
+        ),
         ENV,
         option('--force', 'end the old secret of a rotation in progress'),
         KEY_ONLY,
@@ -111,7 +127,8 @@ export const keyCommands = command('keys', 'manage API keys', {
     }),
     importCommand,
     command('identify [key]', 'identify the owner of a leaked key', {
-      details: 'Without an argument, the key is read from standard input: arguments are visible in ps.',
+      details:
+        'Without an argument, the key is read from standard input: arguments are visible in ps.',
       examples: ['keys identify < found.txt'],
       run: (terminal, options: Options, [key]) =>
         withApi(terminal, options, async (api) => {
@@ -122,7 +139,11 @@ export const keyCommands = command('keys', 'manage API keys', {
   ],
 });
 
-function statusChange(name: string, about: string, ask: (api: Api, id: string) => Promise<Key>): CommandSpec {
+function statusChange(
+  name: string,
+  about: string,
+  ask: (api: Api, id: string) => Promise<Key>,
+): CommandSpec {
   return call(`${name} <key-id>`, about, {
     changes: true,
     examples: [`keys ${name} key_4fGh…`],

@@ -4,24 +4,39 @@ import { type OutputOptions, print } from '../output.ts';
 
 // Commands that need no gateway.
 
-export const initCommand = command('init', 'protect an API: write settings and plans, make a key, run the gateway', {
-  options: [
-    option('--backend <url>', 'URL of the API, such as http://127.0.0.1:3000'),
-    option('--contract <place>', 'OpenAPI document, a file or URL; none: requests are not validated'),
-    option('--directory <folder>', 'folder for gateway.yaml, plans.yaml and data (default: this one)'),
-    option('--yes', 'ask nothing'),
-    option('--no-start', 'do not run the gateway'),
-  ],
-  details: 'Asks for the backend and the contract on a terminal. Never overwrites a file.',
-  examples: ['init --backend http://127.0.0.1:3000 --contract ./openapi.yaml'],
-  run: lazily(async () => (await import('../init.ts')).init),
-});
+export const initCommand = command(
+  'init',
+  'protect an API: write settings and plans, make a key, run the gateway',
+  {
+    options: [
+      option('--backend <url>', 'URL of the API, such as http://127.0.0.1:3000'),
+      option(
+        '--contract <place>',
+        'OpenAPI document, a file or URL; none: requests are not validated',
+      ),
+      option(
+        '--directory <folder>',
+        'folder for gateway.yaml, plans.yaml and data (default: this one)',
+      ),
+      option('--yes', 'ask nothing'),
+      option('--no-start', 'do not run the gateway'),
+    ],
+    details: 'Asks for the backend and the contract on a terminal. Never overwrites a file.',
+    examples: ['init --backend http://127.0.0.1:3000 --contract ./openapi.yaml'],
+    run: lazily(async () => (await import('../init.ts')).init),
+  },
+);
 
-export const serveCommand = command('serve', 'run the gateway, and a demo store unless STORE_URL is set', {
-  options: [option('--no-demo-keys', 'create no demo keys on the first start in a terminal')],
-  details: 'The gateway reloads plans, settings and contract when the files change, and on SIGHUP.',
-  run: lazily(async () => (await import('../serve.ts')).serve),
-});
+export const serveCommand = command(
+  'serve',
+  'run the gateway, and a demo store unless STORE_URL is set',
+  {
+    options: [option('--no-demo-keys', 'create no demo keys on the first start in a terminal')],
+    details:
+      'The gateway reloads plans, settings and contract when the files change, and on SIGHUP.',
+    run: lazily(async () => (await import('../serve.ts')).serve),
+  },
+);
 
 export const checkCommand = command('check', 'check settings, plans, contract and Redis', {
   details:

@@ -40,7 +40,8 @@ const CHANGES = [
 ];
 
 const SIMULATION: View<PlanSimulation> = {
-  text: ({ lastDay, ...now }, page) => page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : ''),
+  text: ({ lastDay, ...now }, page) =>
+    page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : ''),
   names: ({ plan }) => [plan],
 };
 
@@ -55,7 +56,11 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
         const { plans, public: open } = await api.call('GET', '/plans');
         return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
       },
-      view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
+      view: listView(
+        ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'],
+        'No plans.',
+        nameOf,
+      ),
     }),
     call('get <plan>', 'show a plan', {
       examples: ['plans get free'],
@@ -73,7 +78,8 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
       options: CHANGES,
       changes: true,
       examples: ['plans set free --limits 30/minute --drop day'],
-      ask: (api, changes: Changes, plan) => api.call('PUT', `/plans/${segment(plan)}`, { body: bodyOf(changes) }),
+      ask: (api, changes: Changes, plan) =>
+        api.call('PUT', `/plans/${segment(plan)}`, { body: bodyOf(changes) }),
       view: SIMULATION,
     }),
   ],
@@ -83,7 +89,12 @@ function showLastDay(day: LastDay, page: Page): string {
   const { windows, subjects, gateways } = day;
   if (day.since === null) return page.notes(NO_LAST_DAY, ...missingGateways(day));
   const clients = subjects.flatMap(({ key, account, windows }) =>
-    windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: unitsInWords(refused) })),
+    windows.map(({ refused, ...window }) => ({
+      key,
+      account,
+      ...window,
+      refused: unitsInWords(refused),
+    })),
   );
   return [
     page.table(
@@ -120,7 +131,9 @@ function bodyOf(changes: Changes): BodyOf<'setPlan'> {
   };
   const isContradiction = custom && (windows !== undefined || drop !== undefined);
   if (isContradiction || Object.values(body).every((value) => value === undefined))
-    throw new CommandError('Use either --limits or --custom; --drop removes a window.', { failure: 'usage' });
+    throw new CommandError('Use either --limits or --custom; --drop removes a window.', {
+      failure: 'usage',
+    });
   return body;
 }
 

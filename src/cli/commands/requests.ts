@@ -13,29 +13,45 @@ interface Filters extends Options {
   readonly follow?: true;
 }
 
-const COLUMNS = ['time', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
+const COLUMNS = [
+  'time',
+  'status',
+  'code',
+  'operation',
+  'key',
+  'account',
+  'address',
+  'repeated',
+  'request id',
+] as const;
 const WIDTHS = [24, 6, 24, 16, 20, 12, 15, 8, 36];
 
-export const requestsCommand = command('requests', 'list recent refused and failed requests, newest first', {
-  options: [
-    option('--key <id>', 'filter by key'),
-    option('--account <name>', 'filter by account'),
-    option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
-    option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
-    option('--follow', 'print new requests until stopped; with --json one per line'),
-  ],
-  examples: ['requests --account acme', 'requests --code key_banned --follow'],
-  run: (terminal, options: Filters) =>
-    withApi(terminal, options, async (api) => {
-      const { key, account, code, limit, follow } = options;
-      if (!follow) {
-        const requests = await api.call('GET', '/requests', { query: { key, account, code, limit } });
-        return await print(terminal, options, requests, VIEW);
-      }
-      const stop = AbortSignal.any([terminal.stop, terminal.unread]);
-      await api.follow('/live', { key, account, code }, printerOf(terminal, options), stop);
-    }),
-});
+export const requestsCommand = command(
+  'requests',
+  'list recent refused and failed requests, newest first',
+  {
+    options: [
+      option('--key <id>', 'filter by key'),
+      option('--account <name>', 'filter by account'),
+      option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
+      option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
+      option('--follow', 'print new requests until stopped; with --json one per line'),
+    ],
+    examples: ['requests --account acme', 'requests --code key_banned --follow'],
+    run: (terminal, options: Filters) =>
+      withApi(terminal, options, async (api) => {
+        const { key, account, code, limit, follow } = options;
+        if (!follow) {
+          const requests = await api.call('GET', '/requests', {
+            query: { key, account, code, limit },
+          });
+          return await print(terminal, options, requests, VIEW);
+        }
+        const stop = AbortSignal.any([terminal.stop, terminal.unread]);
+        await api.follow('/live', { key, account, code }, printerOf(terminal, options), stop);
+      }),
+  },
+);
 
 const VIEW: View<Requests> = {
   text(answer, page) {
@@ -68,14 +84,18 @@ function rowOf({ id, at, status, code, operation, key, address, repeated }: Refu
   };
 }
 
-/** Prints events, oldest first; notes go to standard error. It throws CommandError if no gateway is running. */
+/**
+ * Prints events, oldest first; notes go to standard error. It throws CommandError if no gateway is
+ * running.
+ */
 function printerOf({ out, err }: Terminal, { json, output }: Options) {
   const isJson = json === true || output === 'json';
   let notes = '';
   if (!isJson) out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
 
   function printRefused({ requests, omitted }: LiveRefused): void {
-    for (const one of requests.toReversed()) out(isJson ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
+    for (const one of requests.toReversed())
+      out(isJson ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
     if (omitted > 0) err(`${omitted} more at the same time, not listed.\n`);
   }
 

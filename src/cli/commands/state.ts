@@ -19,7 +19,10 @@ const DRY_RUN = option('--dry-run', 'print what would change');
 
 export const stateCommands = command('state', 'back up, restore and migrate state', {
   details: CONTENT,
-  examples: ['state backup /backups/storegate-2030-01-31.ndjson', 'state copy --from data --to redis'],
+  examples: [
+    'state backup /backups/storegate-2030-01-31.ndjson',
+    'state copy --from data --to redis',
+  ],
   commands: [
     command('export <file>', 'export a state to a file, also while gateways run', {
       options: [
@@ -49,11 +52,15 @@ export const stateCommands = command('state', 'back up, restore and migrate stat
       examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
       run: toFile,
     }),
-    command('restore <file>', 'restore a backup into the configured state, which is empty or an earlier copy', {
-      options: [DRY_RUN],
-      examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
-      run: fromFile,
-    }),
+    command(
+      'restore <file>',
+      'restore a backup into the configured state, which is empty or an earlier copy',
+      {
+        options: [DRY_RUN],
+        examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
+        run: fromFile,
+      },
+    ),
     command('repair', 'let gateways start on a data folder with missing files', {
       details: REPAIR,
       run: lazily(async () => (await import('../transfer/repair.ts')).repair),
@@ -61,11 +68,19 @@ export const stateCommands = command('state', 'back up, restore and migrate stat
   ],
 });
 
-function toFile(terminal: Terminal, options: CopyOptions, [file]: readonly string[]): Promise<void> {
+function toFile(
+  terminal: Terminal,
+  options: CopyOptions,
+  [file]: readonly string[],
+): Promise<void> {
   return copy(terminal, { ...options, to: { file: file! } });
 }
 
-function fromFile(terminal: Terminal, options: CopyOptions, [file]: readonly string[]): Promise<void> {
+function fromFile(
+  terminal: Terminal,
+  options: CopyOptions,
+  [file]: readonly string[],
+): Promise<void> {
   return copy(terminal, { ...options, from: { file: file! } });
 }
 

@@ -15,7 +15,17 @@ import {
 import { call } from '../command.ts';
 import { inSentence } from '../output.ts';
 
-const COLUMNS = ['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'inFlight', 'configuration'];
+const COLUMNS = [
+  'gateway',
+  'version',
+  'up',
+  'readiness',
+  'state',
+  'store',
+  'workers',
+  'inFlight',
+  'configuration',
+];
 const STORE_COLUMNS = [
   'upstream',
   'store',
@@ -31,7 +41,8 @@ const STORE_COLUMNS = [
 ];
 
 export const statusCommand = call('status', 'show the status of all gateways', {
-  details: 'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
+  details:
+    'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
   examples: ['status --url http://127.0.0.1:9901'],
   ask: (api) => api.call('GET', '/status'),
   view: {
@@ -45,7 +56,9 @@ export const statusCommand = call('status', 'show the status of all gateways', {
     names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
   },
   failure: ({ unresponsive, lost, isolated }) =>
-    unresponsive.length === 0 && lost.length === 0 && isolated === null ? null : 'Not every gateway responded.',
+    unresponsive.length === 0 && lost.length === 0 && isolated === null
+      ? null
+      : 'Not every gateway responded.',
 });
 
 export const storesCommand = call('stores', 'list upstream stores and their health', {
@@ -69,7 +82,8 @@ export const storesCommand = call('stores', 'list upstream stores and their heal
 function rowOf(one: Gateway) {
   const { gateway, version, uptime, readiness, workers, processes, configuration, inFlight } = one;
   const digests = (['settings', 'plans', 'contract'] as const).map(
-    (name) => `${configuration[name].slice(0, 6)}${configuration.differs.includes(name) ? '!' : ''}`,
+    (name) =>
+      `${configuration[name].slice(0, 6)}${configuration.differs.includes(name) ? '!' : ''}`,
   );
   return {
     gateway,
@@ -93,12 +107,20 @@ function stateOf({ state, processes }: Gateway): string {
 }
 
 function connectionsOf(processes: readonly Process[]): string {
-  const sum = (name: keyof Process['store']) => processes.reduce((all, { store }) => all + store[name], 0);
-  return connectionsInWords({ open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), limit: sum('limit') });
+  const sum = (name: keyof Process['store']) =>
+    processes.reduce((all, { store }) => all + store[name], 0);
+  return connectionsInWords({
+    open: sum('open'),
+    idle: sum('idle'),
+    waiting: sum('waiting'),
+    limit: sum('limit'),
+  });
 }
 
 function problemsOf(one: Gateway): string[] {
-  const since = one.processes.flatMap(({ localSince }) => (localSince === null ? [] : [localSince])).sort()[0];
+  const since = one.processes
+    .flatMap(({ localSince }) => (localSince === null ? [] : [localSince]))
+    .sort()[0];
   return [
     ...configurationProblems(one, inSentence).map(({ words }) => words),
     ...(since === undefined ? [] : [withoutRedis(one.gateway, since, inSentence)]),

@@ -10,7 +10,10 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
   commands: [
     call('create <name>', 'create a token (it is shown only once)', {
       options: [
-        option('--role <role>', 'read: view; operate: change keys, bans and usage; admin: everything')
+        option(
+          '--role <role>',
+          'read: view; operate: change keys, bans and usage; admin: everything',
+        )
           .choices(['read', 'operate', 'admin'])
           .makeOptionMandatory(),
         option('--token-only', 'print only the token').implies({ quiet: true }),
@@ -18,7 +21,8 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       changes: 'idempotent',
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
-      ask: (api, { role }: { role: Role }, name) => api.call('POST', '/tokens', { body: { name, role } }),
+      ask: (api, { role }: { role: Role }, name) =>
+        api.call('POST', '/tokens', { body: { name, role } }),
       view: {
         text: ({ token, name, role }, page) =>
           `${token}\n${page.notes(`This is ${name}, role ${role}. The token is not shown again.`)}`,

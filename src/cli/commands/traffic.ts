@@ -40,13 +40,18 @@ const HISTORY_COLUMNS = [
 
 export const topCommand = call('top', 'show the busiest and most-refused keys', {
   options: [
-    option('--window <window>', 'last minute, hour or day').choices(['minute', 'hour', 'day']).default('hour'),
+    option('--window <window>', 'last minute, hour or day')
+      .choices(['minute', 'hour', 'day'])
+      .default('hour'),
     option('--by <count>', 'what to count').choices(BY).default('requests'),
     option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
   ],
   examples: ['top --window day --by refused'],
   ask: (api, query: QueryOf<'getTop'>) => api.call('GET', '/top', { query }),
-  view: { text: showTop, names: ({ items }) => items.map(({ key, operation }) => key ?? operation) },
+  view: {
+    text: showTop,
+    names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
+  },
 });
 
 export const historyCommand = call('history', 'show traffic of the last 24 hours', {

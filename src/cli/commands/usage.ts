@@ -3,14 +3,24 @@ import { recordInWords } from '@storegate/console/words';
 import { call, command, option, segment, wholeNumber } from '../command.ts';
 import { inSentence, type Page, type View } from '../output.ts';
 
-const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
+const COLUMNS = [
+  'subject',
+  'window',
+  'limit',
+  'used',
+  'remaining',
+  'resets',
+  'banned',
+  'strikes',
+] as const;
 
 export const usageCommands = command('usage', 'show and adjust usage counters', {
   examples: ['usage get acme'],
   commands: [
     call('get <key-or-account>', 'show the counters of a key or account', {
       examples: ['usage get key_4fGh…'],
-      ask: async (api, _options, subject) => (await api.call('GET', `/usage/${segment(subject)}`)).usage,
+      ask: async (api, _options, subject) =>
+        (await api.call('GET', `/usage/${segment(subject)}`)).usage,
       view: viewWith(({ subject, history }) =>
         history && (history.bans > 0 || history.lifted)
           ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
@@ -20,7 +30,8 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
     call('reset <key-or-account>', 'reset all counters; strikes and bans stay', {
       changes: 'idempotent',
       examples: ['usage reset acme'],
-      ask: async (api, _options, subject) => (await api.call('POST', `/usage/${segment(subject)}/reset`)).usage,
+      ask: async (api, _options, subject) =>
+        (await api.call('POST', `/usage/${segment(subject)}/reset`)).usage,
       view: viewWith(banIn),
     }),
     call('grant <key-or-account>', 'refund units in the current windows, at most the units used', {
@@ -31,7 +42,8 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
       changes: 'idempotent',
       examples: ['usage grant key_4fGh… --units 500 --window day'],
       ask: async (api, { units, window }: BodyOf<'grantUsage'>, subject) =>
-        (await api.call('POST', `/usage/${segment(subject)}/grant`, { body: { units, window } })).usage,
+        (await api.call('POST', `/usage/${segment(subject)}/grant`, { body: { units, window } }))
+          .usage,
       view: viewWith(banIn),
     }),
   ],
@@ -46,7 +58,8 @@ export function windowsTable(usage: readonly Usage[], page: Page): string {
 
 function viewWith(note: (one: Usage) => string | null): View<readonly Usage[]> {
   return {
-    text: (usage, page) => windowsTable(usage, page) + page.notes(...usage.map(note).filter((line) => line !== null)),
+    text: (usage, page) =>
+      windowsTable(usage, page) + page.notes(...usage.map(note).filter((line) => line !== null)),
     names: (usage) => usage.map(({ subject }) => subject),
   };
 }

@@ -3,7 +3,16 @@ import { plural } from '@storegate/console/words';
 import { call, command, option } from '../command.ts';
 import { listView, safeText } from '../output.ts';
 
-const COLUMNS = ['id', 'host', 'status', 'pending', 'dropped', 'delivered', 'failingSince', 'error'] as const;
+const COLUMNS = [
+  'id',
+  'host',
+  'status',
+  'pending',
+  'dropped',
+  'delivered',
+  'failingSince',
+  'error',
+] as const;
 
 export const webhookCommands = command('webhooks', 'list and test webhook endpoints', {
   examples: ['webhooks test'],
@@ -13,7 +22,11 @@ export const webhookCommands = command('webhooks', 'list and test webhook endpoi
       ask: async (api) => (await api.call('GET', '/webhooks')).endpoints,
       view: {
         text: (endpoints, page) =>
-          page.table(COLUMNS, endpoints, 'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.') +
+          page.table(
+            COLUMNS,
+            endpoints,
+            'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.',
+          ) +
           page.notes(...endpoints.map(({ id, events }) => `${id} receives ${safeText(events)}.`)),
         names: (endpoints) => endpoints.map(({ id }) => id),
       },

@@ -19,10 +19,15 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   const tls = tlsIn(terminal, profile);
   if (url !== undefined) {
     const { connectOverHttp } = await import('./http.ts');
-    return connectOverHttp(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, { tls });
+    return connectOverHttp(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, {
+      tls,
+    });
   }
   // Only a call without a URL loads the modules of the gateway.
-  const [local, { loadConfig }] = await Promise.all([import('./local.ts'), import('../../config/load.ts')]);
+  const [local, { loadConfig }] = await Promise.all([
+    import('./local.ts'),
+    import('../../config/load.ts'),
+  ]);
   return await local.connectLocally(() => loadConfig(terminal), tls);
 }
 
@@ -76,11 +81,19 @@ async function readProfile(file: string): Promise<Profile> {
   }
   const { url, token, ca, cert, key, ...more } = Object(profile) as Record<string, unknown>;
   const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
-  if (typeof url !== 'string' || ![token, ca, cert, key].every(isTextOrNone) || Object.keys(more).length > 0) {
-    throw new CommandError(`The profile ${file} needs a url; it may also have token, ca, cert and key.`);
+  if (
+    typeof url !== 'string' ||
+    ![token, ca, cert, key].every(isTextOrNone) ||
+    Object.keys(more).length > 0
+  ) {
+    throw new CommandError(
+      `The profile ${file} needs a url; it may also have token, ca, cert and key.`,
+    );
   }
   if (token !== undefined && (statSync(file).mode & 0o077) !== 0) {
-    throw new CommandError(`The profile ${file} has a token and is readable by others. Run: chmod 600 ${file}`);
+    throw new CommandError(
+      `The profile ${file} has a token and is readable by others. Run: chmod 600 ${file}`,
+    );
   }
   return profile as Profile;
 }

@@ -1,7 +1,15 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { ADMIN_HEADER, SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
-import { CommandError, type Connection, type FieldFault, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import {
+  CommandError,
+  type Connection,
+  type FieldFault,
+  failureOf,
+  headersOf,
+  queryOf,
+  type Sent,
+} from './api.ts';
 
 interface HttpOptions {
   /** The shell user, valid only with the token of the data folder. */
@@ -19,9 +27,12 @@ export function connectOverHttp(
   { user = null, tls = null, timeout = 30_000, silence = 15_000 }: HttpOptions = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
-    throw new CommandError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
-      failure: 'usage',
-    });
+    throw new CommandError(
+      `Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`,
+      {
+        failure: 'usage',
+      },
+    );
   }
   const base = url.replace(/\/+$/, '');
 
@@ -37,10 +48,16 @@ export function connectOverHttp(
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
     const address = `${base}${path}${search && `?${search}`}`;
-    const asked = { method, headers, signal: stop, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const asked = {
+      method,
+      headers,
+      signal: stop,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
     let response: Response;
     try {
-      if (tls !== null && base.startsWith('https:')) response = await httpsFetch(address, tls, asked);
+      if (tls !== null && base.startsWith('https:'))
+        response = await httpsFetch(address, tls, asked);
       else response = await fetch(address, { ...asked, redirect: 'manual' });
       if (response.headers.has(ADMIN_HEADER)) return response;
       await response.body?.cancel();
@@ -51,13 +68,24 @@ export function connectOverHttp(
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {
-    const { message, details } = (await bodyOf(response, base)) as { message?: unknown; details?: unknown };
-    if (typeof message !== 'string') return otherServer(base, `it returned ${response.status} without a message`);
-    return new CommandError(message, { failure: failureOf(response.status), faults: faultsIn(details) });
+    const { message, details } = (await bodyOf(response, base)) as {
+      message?: unknown;
+      details?: unknown;
+    };
+    if (typeof message !== 'string')
+      return otherServer(base, `it returned ${response.status} without a message`);
+    return new CommandError(message, {
+      failure: failureOf(response.status),
+      faults: faultsIn(details),
+    });
   }
 
   /** Ends when `stop` aborts. */
-  async function* textOf(path: string, query: NonNullable<Sent['query']>, stop: AbortSignal): AsyncGenerator<string> {
+  async function* textOf(
+    path: string,
+    query: NonNullable<Sent['query']>,
+    stop: AbortSignal,
+  ): AsyncGenerator<string> {
     const ending = new AbortController();
     const silent = setTimeout(() => ending.abort(), silence);
     try {
@@ -76,7 +104,9 @@ export function connectOverHttp(
       clearTimeout(silent);
       ending.abort();
     }
-    throw lost(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
+    throw lost(
+      `The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`,
+    );
   }
 
   return {
@@ -111,16 +141,25 @@ function faultsIn(details: unknown): FieldFault[] {
   if (!Array.isArray(details)) return [];
   return details
     .map((entry): Partial<Record<keyof FieldFault, unknown>> => Object(entry))
-    .filter((entry): entry is FieldFault => typeof entry.pointer === 'string' && typeof entry.message === 'string');
+    .filter(
+      (entry): entry is FieldFault =>
+        typeof entry.pointer === 'string' && typeof entry.message === 'string',
+    );
 }
 
 function unreachable(base: string, cause: unknown): CommandError {
-  return new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
+  return new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, {
+    failure: 'shut',
+    cause,
+  });
 }
 
 function otherServer(base: string, reason: string, cause?: unknown): CommandError {
   const todo = 'Use the address of admin.host and admin.port.';
-  return new CommandError(`${base} is not an admin URL of storegate: ${reason}. ${todo}`, { failure: 'shut', cause });
+  return new CommandError(`${base} is not an admin URL of storegate: ${reason}. ${todo}`, {
+    failure: 'shut',
+    cause,
+  });
 }
 
 function lost(message: string, cause?: unknown): CommandError {

@@ -22,15 +22,26 @@ import { connectOverHttp } from './http.ts';
 import { openStorage } from './storage.ts';
 
 /** `tls`: for a gateway that runs on the same folder. */
-export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Connection> {
+export async function connectLocally(
+  load: () => Config,
+  tls: FetchTls | null = null,
+): Promise<Connection> {
   let config = load();
   let scoped: readonly Window[] | null = null;
   const contract = adminContract();
   const storage = await openStorage(config);
-  const webhookAdmin = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
+  const webhookAdmin = webhookAdminOf({
+    config,
+    gateway: hostname(),
+    outbox: storage.outbox,
+    clock: Date.now,
+  });
   function refuseWithoutGateway(): never {
     storage.refuseRunning();
-    throw new AdminError('not_running', 'No gateway is running here. Use --url or STOREGATE_ADMIN_URL.');
+    throw new AdminError(
+      'not_running',
+      'No gateway is running here. Use --url or STOREGATE_ADMIN_URL.',
+    );
   }
   const context: AdminContext = {
     ...storage.records,
@@ -63,14 +74,21 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   const api = createAdminApi(context, contract);
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  async function hereOrThere<T>(here: () => Promise<T>, there: (running: Connection) => Promise<T>): Promise<T> {
+  async function hereOrThere<T>(
+    here: () => Promise<T>,
+    there: (running: Connection) => Promise<T>,
+  ): Promise<T> {
     try {
       return await here();
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
       const isRunning = error.code === 'gateway_running';
       const failure = isRunning ? 'shut' : failureOf(error.status);
-      const refused = new CommandError(error.message, { failure, faults: error.details, cause: error });
+      const refused = new CommandError(error.message, {
+        failure,
+        faults: error.details,
+        cause: error,
+      });
       if (!isRunning) throw refused;
       return await askRunning(config, { operator, tls, refused }, there);
     }
@@ -85,7 +103,8 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       ),
     follow: (path, query, onEvent, stop) =>
       hereOrThere(
-        async () => await listen((await ask(api, operator, 'GET', path, { query })).follow!, onEvent, stop),
+        async () =>
+          await listen((await ask(api, operator, 'GET', path, { query })).follow!, onEvent, stop),
         (running) => running.follow(path, query, onEvent, stop),
       ),
     async close() {
@@ -100,7 +119,10 @@ function windowsIn({ contract: { file, ...reading }, data }: Config): readonly W
   try {
     const copy = isRemote(file) ? readCopy(data, file) : null;
     if (isRemote(file) && copy === null)
-      throw new AdminError('configuration_unfit', `No gateway has fetched the contract ${file} into ${data} yet.`);
+      throw new AdminError(
+        'configuration_unfit',
+        `No gateway has fetched the contract ${file} into ${data} yet.`,
+      );
     return loadContract(file, { ...reading, text: copy?.text }).windows;
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
@@ -109,7 +131,11 @@ function windowsIn({ contract: { file, ...reading }, data }: Config): readonly W
 }
 
 /** Rejects with errors of the stream and of `onEvent`. */
-function listen(follow: Follow, onEvent: Parameters<Connection['follow']>[2], stop: AbortSignal): Promise<void> {
+function listen(
+  follow: Follow,
+  onEvent: Parameters<Connection['follow']>[2],
+  stop: AbortSignal,
+): Promise<void> {
   const { promise, reject } = Promise.withResolvers<void>();
   const end = follow({
     send(event, data) {
@@ -125,7 +151,13 @@ function listen(follow: Follow, onEvent: Parameters<Connection['follow']>[2], st
   return Promise.race([promise, untilStopped({ stop })]).finally(end);
 }
 
-async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<AdminAnswer> {
+async function ask(
+  api: AdminApi,
+  operator: Operator,
+  method: string,
+  path: string,
+  sent: Sent,
+): Promise<AdminAnswer> {
   const { query, body } = sent;
   return await api.call({
     id: randomUUID(),
@@ -148,7 +180,10 @@ async function askRunning<T>(
   if (!announced) throw refused;
   // Its certificate may lack the address, so it is compared with those of the files.
   const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
-  const running = connectOverHttp(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
+  const running = connectOverHttp(announced.url, announced.token, {
+    user: operator.name,
+    tls: { ...tls, known },
+  });
   try {
     return await call(running);
   } catch (error) {

@@ -29,7 +29,10 @@ export async function openStorage(config: Config): Promise<Storage> {
 }
 
 /** Running gateways see the changes. */
-export async function withKeys<T>(config: Config, work: (store: KeyStore) => Promise<T>): Promise<T> {
+export async function withKeys<T>(
+  config: Config,
+  work: (store: KeyStore) => Promise<T>,
+): Promise<T> {
   const storage = await openStorage(config);
   try {
     return await work(storage.records.keys);
@@ -46,7 +49,10 @@ function wayTo({ host, port, tls }: Config['admin']): string {
   return `Use --url or set STOREGATE_ADMIN_URL, e.g. ${scheme}://${host}:${port}.`;
 }
 
-async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
+async function openShared(
+  settings: NonNullable<Config['redis']>,
+  audit: Config['audit'],
+): Promise<Storage> {
   const { openOffline } = await import('../../state/redis/open.ts');
   const { state, peers, close, outbox, ...records } = await openOffline(settings, audit);
   let asked: Peers | null = null;
@@ -77,7 +83,10 @@ function openFolder({ data, admin, audit }: Config): Storage {
     const lock = lockCounters();
     try {
       const damaged = (damage: string) => process.emitWarning(damage);
-      counting = { state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }), lock };
+      counting = {
+        state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }),
+        lock,
+      };
       return counting.state;
     } catch (error) {
       lock.release();
@@ -91,7 +100,10 @@ function openFolder({ data, admin, audit }: Config): Storage {
 
   function peers(): Peers {
     refuseRunning();
-    return { ask: async () => ({ answers: [], silent: [], lost: [], apart: null }), close: async () => {} };
+    return {
+      ask: async () => ({ answers: [], silent: [], lost: [], apart: null }),
+      close: async () => {},
+    };
   }
 
   function lockCounters(): FolderLock {
@@ -99,7 +111,10 @@ function openFolder({ data, admin, audit }: Config): Storage {
       return lockFolder(data);
     } catch (error) {
       if (!(error instanceof FolderInUse)) throw error;
-      throw new AdminError('gateway_running', `A gateway is running on ${data} and was not reached. ${wayTo(admin)}`);
+      throw new AdminError(
+        'gateway_running',
+        `A gateway is running on ${data} and was not reached. ${wayTo(admin)}`,
+      );
     }
   }
 

@@ -1,5 +1,14 @@
 import { CsvError, parse } from 'csv-parse';
-import { bad, FIELDS, type Fields, jsonIn, type Read, type Source, textOf, unreadable } from './rows.ts';
+import {
+  bad,
+  FIELDS,
+  type Fields,
+  jsonIn,
+  type Read,
+  type Source,
+  textOf,
+  unreadable,
+} from './rows.ts';
 
 const MAX_RECORD = 262_144;
 const METADATA = 'metadata.';
@@ -43,7 +52,8 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   parser.on('error', () => {});
   const write = (text: string) =>
     new Promise<unknown>((resolve) => parser.write(text, (error) => resolve(error ?? null)));
-  const end = () => new Promise<unknown>((resolve) => parser.end((error?: unknown) => resolve(error ?? null)));
+  const end = () =>
+    new Promise<unknown>((resolve) => parser.end((error?: unknown) => resolve(error ?? null)));
   function* take() {
     yield* found;
     found = [];
@@ -61,8 +71,11 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
 
 /** Without its text, which may have keys. */
 function headerError(columns: readonly string[]): string | null {
-  const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
-  if (unknown !== -1) return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
+  const unknown = columns.findIndex(
+    (name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name),
+  );
+  if (unknown !== -1)
+    return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
   const twice = columns.findIndex((name, i) => columns.indexOf(name) !== i);
   return twice === -1 ? null : `column ${twice + 1} appears twice`;
 }
@@ -93,8 +106,10 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
 
 /** Other text stays text, and is refused later. */
 function cellValue(name: string, cell: string): unknown {
-  if (name === 'addresses' || name === 'scopes') return cell.split(/[\s,;]+/).filter((one) => one !== '');
-  if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
+  if (name === 'addresses' || name === 'scopes')
+    return cell.split(/[\s,;]+/).filter((one) => one !== '');
+  if (name === 'disabled')
+    return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
   const value = name === 'metadata' ? jsonIn(cell) : undefined;
   return value === undefined ? cell : value;
 }

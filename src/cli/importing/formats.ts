@@ -9,12 +9,18 @@ export const READERS = {
   tyk: async () => (await import('./gateways.ts')).tykRows,
   apisix: async () => (await import('./gateways.ts')).apisixRows,
   unkey: async () => (await import('./gateways.ts')).unkeyRows,
-} as const satisfies Readonly<Record<string, () => Promise<(source: Source) => AsyncIterable<Read>>>>;
+} as const satisfies Readonly<
+  Record<string, () => Promise<(source: Source) => AsyncIterable<Read>>>
+>;
 
 export type Format = keyof typeof READERS;
 export const FORMATS = Object.keys(READERS) as Format[];
 
-const BY_NAME: Readonly<Record<string, Format>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+const BY_NAME: Readonly<Record<string, Format>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
 
 /** Throws CommandError. */
 export function formatOf(file: string): Format {

@@ -30,9 +30,15 @@ async function kongDocumentIn(text: string): Promise<unknown> {
 function* consumerRows(consumers: readonly unknown[]): Generator<Read> {
   for (const [i, consumer] of consumers.entries()) {
     const at = `consumer ${i + 1}`;
-    const { keyauth_credentials: keys = [], username, custom_id } = isObject(consumer) ? consumer : {};
+    const {
+      keyauth_credentials: keys = [],
+      username,
+      custom_id,
+    } = isObject(consumer) ? consumer : {};
     if (!isObject(consumer) || !Array.isArray(keys)) yield bad(at, null, 'is not a consumer');
-    else for (const [j, key] of keys.entries()) yield credential(`${at}, key ${j + 1}`, key, username ?? custom_id);
+    else
+      for (const [j, key] of keys.entries())
+        yield credential(`${at}, key ${j + 1}`, key, username ?? custom_id);
   }
 }
 
@@ -55,7 +61,8 @@ const MURMUR: Readonly<Record<number, string>> = { 8: 'murmur32', 16: 'murmur64'
 export const tykRows = (source: Source) => rowsOf(source, tykRow);
 
 function tykRow(at: string, { hash, key, session }: JsonObject): Read {
-  if (!isObject(session)) return bad(at, null, 'has no session; docs/import-keys.md describes the format');
+  if (!isObject(session))
+    return bad(at, null, 'has no session; docs/import-keys.md describes the format');
   const other = otherCredential(session);
   if (other) return bad(at, null, `is ${other}, not a key`);
   if (typeof hash === 'string' && MURMUR[hash.length] && /^[0-9a-f]+$/i.test(hash))
@@ -101,7 +108,9 @@ function isCustom(key: string): boolean {
 /** APISIX key-auth: responses of its admin API (v3), one document or one per line. */
 export async function* apisixRows(source: Source): AsyncGenerator<Read> {
   const documents = documentsIn(await wholeText(source));
-  const entries = documents?.flatMap((one) => (isObject(one) && Array.isArray(one.list) ? one.list : [one]));
+  const entries = documents?.flatMap((one) =>
+    isObject(one) && Array.isArray(one.list) ? one.list : [one],
+  );
   if (!entries) yield unreadable('the file', 'is not JSON or lines of JSON');
   else for (const [i, entry] of entries.entries()) yield* apisixRowsOf(`entry ${i + 1}`, entry);
 }
@@ -116,13 +125,15 @@ function documentsIn(text: string): readonly unknown[] | null {
 
 function* apisixRowsOf(at: string, entry: unknown): Generator<Read> {
   const { key: path, value }: JsonObject = isObject(entry) ? entry : {};
-  if (typeof path !== 'string' || !isObject(value)) return yield bad(at, null, 'is not a consumer or credential');
+  if (typeof path !== 'string' || !isObject(value))
+    return yield bad(at, null, 'is not a consumer or credential');
   const plugins = isObject(value.plugins) ? value.plugins : {};
   const plugin = plugins['key-auth'];
   if (plugin === undefined) return;
   const key = isObject(plugin) ? plugin.key : undefined;
   if (typeof key !== 'string') yield bad(at, 'key', 'has no key');
-  else if (/^\$(secret|env):\/\//i.test(key)) yield bad(at, 'key', 'is a reference to a secret, not the key');
+  else if (/^\$(secret|env):\/\//i.test(key))
+    yield bad(at, 'key', 'is a reference to a secret, not the key');
   else {
     const account = value.username ?? /\/consumers\/([^/]+)\/credentials\//.exec(path)?.[1];
     yield { at, fields: { key, account, label: value.desc } satisfies Fields };
@@ -130,18 +141,23 @@ function* apisixRowsOf(at: string, entry: unknown): Generator<Read> {
 }
 
 /**
- * Rows of the table `keys` (see docs/import-keys.md), or entries of `apis.listKeys` with `decrypt`. The hash is the
- * SHA-256 of the key in base64.
+ * Rows of the table `keys` (see docs/import-keys.md), or entries of `apis.listKeys` with `decrypt`.
+ * The hash is the SHA-256 of the key in base64.
  */
 export const unkeyRows = (source: Source) => rowsOf(source, unkeyRow);
 
 function unkeyRow(at: string, entry: JsonObject): Read {
-  const { hash, plaintext, name, identity, expires, enabled, deleted_at_m, pending_migration_id } = entry;
+  const { hash, plaintext, name, identity, expires, enabled, deleted_at_m, pending_migration_id } =
+    entry;
   if (hash === undefined && plaintext === undefined)
     return bad(at, 'key', 'has no hash or plaintext; the API returns it for recoverable keys only');
   if (deleted_at_m) return bad(at, null, 'was deleted');
   if (pending_migration_id)
-    return bad(at, 'hash', 'was migrated to Unkey and not used since: its hash is of the former system');
+    return bad(
+      at,
+      'hash',
+      'was migrated to Unkey and not used since: its hash is of the former system',
+    );
   const owner = entry.external_id ?? (isObject(identity) ? identity.externalId : undefined);
   const time = typeof expires === 'number' && Number.isInteger(expires) ? new Date(expires) : null;
   return {

@@ -32,14 +32,18 @@ export async function importFile(
 }
 
 /** A file is read again for each pass. Input that can be read only once is kept in memory. */
-async function sourceOf({ cwd, input }: Pick<Terminal, 'cwd' | 'input'>, file: string): Promise<Source> {
+async function sourceOf(
+  { cwd, input }: Pick<Terminal, 'cwd' | 'input'>,
+  file: string,
+): Promise<Source> {
   if (file === '-') return inMemory(Buffer.from(await input()));
   const path = resolve(cwd, file);
   try {
     if (!statSync(path).isFile()) return inMemory(await readFile(path));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a folder' : code;
+    const reason =
+      code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a folder' : code;
     throw new CommandError(`Cannot read ${file}: ${reason}.`, { cause });
   }
   return () => inParts(path, file);
@@ -49,7 +53,9 @@ async function* inParts(path: string, file: string): AsyncGenerator<Uint8Array> 
   try {
     yield* createReadStream(path) as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new CommandError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, { cause });
+    throw new CommandError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, {
+      cause,
+    });
   }
 }
 

@@ -27,7 +27,11 @@ export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
   const flaws: FieldError[] = [];
   /** `work` returns `null` for an invalid value. */
-  function read<T>(field: Field, message: string, work: (value: unknown) => T | null): T | undefined {
+  function read<T>(
+    field: Field,
+    message: string,
+    work: (value: unknown) => T | null,
+  ): T | undefined {
     const value = fields[field] ?? undefined;
     const result = value === undefined ? undefined : work(value);
     if (result === null) flaws.push({ field, message });
@@ -35,7 +39,11 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
   }
 
   const given = read('hash', 'is not a SHA-256 in hexadecimal, base64 or base64url', hashIn);
-  const secret = read('key', `is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`, secretIn);
+  const secret = read(
+    'key',
+    `is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`,
+    secretIn,
+  );
   const plan = read('plan', 'is not text', textIn);
   const body = {
     hash: given ?? secret,
@@ -47,10 +55,13 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
     addresses: read('addresses', 'is not a list of texts', textsIn),
     scopes: read('scopes', 'is not a list of texts', textsIn),
     metadata: read('metadata', 'is not an object with text values', metadataIn),
-    disabled: read('disabled', 'is not true or false', (value) => (typeof value === 'boolean' ? value : null)),
+    disabled: read('disabled', 'is not true or false', (value) =>
+      typeof value === 'boolean' ? value : null,
+    ),
   };
   const missing = (field: 'hash' | 'plan' | 'account', message: string) => {
-    if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field)) flaws.push({ field, message });
+    if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field))
+      flaws.push({ field, message });
   };
   if (!flaws.some(({ field }) => field === 'key')) missing('hash', 'is missing; use hash or key');
   missing('plan', 'is missing; use --plan for a default');
@@ -64,7 +75,9 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
     flaws.push(...errors.map(({ field, message }) => ({ field, message })));
   }
   if (flaws.length > 0) return flaws;
-  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  const present = Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value !== undefined),
+  );
   return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
 }
 
@@ -72,9 +85,11 @@ const textIn = (value: unknown): string | null => (typeof value === 'string' ? v
 
 const MAX_PLAN = 64;
 
-const planIn = (value: unknown): string | null => (String(value).length > MAX_PLAN ? null : String(value));
+const planIn = (value: unknown): string | null =>
+  String(value).length > MAX_PLAN ? null : String(value);
 
-const hashIn = (value: unknown): string | null => (typeof value === 'string' ? readHash(value) : null);
+const hashIn = (value: unknown): string | null =>
+  typeof value === 'string' ? readHash(value) : null;
 
 const secretIn = (value: unknown): string | null =>
   typeof value === 'string' && isPresentable(value) ? hashSecret(value) : null;

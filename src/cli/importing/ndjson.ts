@@ -6,7 +6,10 @@ const MAX_LINE = 262_144;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export async function* rowsOf(source: Source, rowOf: (at: string, value: JsonObject) => Read): AsyncGenerator<Read> {
+export async function* rowsOf(
+  source: Source,
+  rowOf: (at: string, value: JsonObject) => Read,
+): AsyncGenerator<Read> {
   for await (const { number, text } of linesOf(source, MAX_LINE)) {
     const at = `line ${number}`;
     if (text === null) yield bad(at, null, `is longer than ${MAX_LINE} characters`);
@@ -19,6 +22,10 @@ export async function* rowsOf(source: Source, rowOf: (at: string, value: JsonObj
 
 export const ndjsonRows = (source: Source) =>
   rowsOf(source, (at, fields: Fields) => {
-    const isKnown = Object.keys(fields).every((name) => (FIELDS as readonly string[]).includes(name));
-    return isKnown ? { at, fields } : bad(at, null, `has an unknown field; use ${FIELDS.join(', ')}`);
+    const isKnown = Object.keys(fields).every((name) =>
+      (FIELDS as readonly string[]).includes(name),
+    );
+    return isKnown
+      ? { at, fields }
+      : bad(at, null, `has an unknown field; use ${FIELDS.join(', ')}`);
   });

@@ -1,11 +1,19 @@
 import type { ImportReport, ManyImportedKeys } from '@storegate/console';
 import { plural } from '@storegate/console/words';
 import { CommandError } from '../connect/api.ts';
-import { type Defaults, type FieldError, type KeyBody, type ReadKey, readKey } from './key-fields.ts';
+import {
+  type Defaults,
+  type FieldError,
+  type KeyBody,
+  type ReadKey,
+  readKey,
+} from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
 const MAX_PROBLEMS = 50;
-/** Per call, less than the API allows: a gateway with embedded state serves no request meanwhile. */
+/**
+ * Per call, less than the API allows: a gateway with embedded state serves no request meanwhile.
+ */
 const MAX_KEYS = 250;
 const MAX_BYTES = 180_000;
 const MAX_REFUSED = 1_000;
@@ -36,7 +44,14 @@ export async function sendKeys(
   defaults: Defaults,
   mode: Mode,
 ): Promise<Tally> {
-  const tally: Tally = { imported: 0, already: 0, bad: 0, problems: [], moreProblems: 0, hadSecrets: false };
+  const tally: Tally = {
+    imported: 0,
+    already: 0,
+    bad: 0,
+    problems: [],
+    moreProblems: 0,
+    hadSecrets: false,
+  };
   const seen = new Map<string, string>();
   let batch = new Batch();
 
@@ -102,7 +117,9 @@ class Batch {
 
   /** No key is larger than the rest of a body. */
   get isFull(): boolean {
-    return this.keys.length >= MAX_KEYS || this.#bytes >= MAX_BYTES || this.refused.length >= MAX_REFUSED;
+    return (
+      this.keys.length >= MAX_KEYS || this.#bytes >= MAX_BYTES || this.refused.length >= MAX_REFUSED
+    );
   }
 
   add(row: number, at: string, body: KeyBody): void {

@@ -62,13 +62,16 @@ export async function wholeText(source: Source): Promise<string> {
   let length = 0;
   for await (const part of textOf(source)) {
     length += part.length;
-    if (length > MAX_DOCUMENT) throw new CommandError('The file is too large for this format. Split it.');
+    if (length > MAX_DOCUMENT)
+      throw new CommandError('The file is too large for this format. Split it.');
     parts.push(part);
   }
   return parts.join('');
 }
 
-/** Not blank, numbered from 1; `null`: longer than `longest` characters. Keeps one line in memory. */
+/**
+ * Not blank, numbered from 1; `null`: longer than `longest` characters. Keeps one line in memory.
+ */
 export async function* linesOf(
   source: Source,
   longest: number,
@@ -76,7 +79,11 @@ export async function* linesOf(
   let number = 1;
   let started = '';
   const line = () =>
-    started.length > longest ? [{ number, text: null }] : started.trim() === '' ? [] : [{ number, text: started }];
+    started.length > longest
+      ? [{ number, text: null }]
+      : started.trim() === ''
+        ? []
+        : [{ number, text: started }];
   for await (const part of textOf(source)) {
     const pieces = part.split('\n');
     for (const [i, piece] of pieces.entries()) {
@@ -90,7 +97,10 @@ export async function* linesOf(
   yield* line();
 }
 
-/** `undefined`: not JSON. The error of the parser quotes the text, which has secrets, and so is dropped. */
+/**
+ * `undefined`: not JSON. The error of the parser quotes the text, which has secrets, and so is
+ * dropped.
+ */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -13,7 +13,12 @@ import { openRedisTarget } from '../../state/redis/transfer/target.ts';
 import { checkFile, fileSource } from '../../state/transfer/file-source.ts';
 import { createFile } from '../../state/transfer/file-target.ts';
 import { type Source, type Target, TransferError, TYPES } from '../../state/transfer/records.ts';
-import { MissingPlans, type TransferResult, transferState, writeFile } from '../../state/transfer/transfer.ts';
+import {
+  MissingPlans,
+  type TransferResult,
+  transferState,
+  writeFile,
+} from '../../state/transfer/transfer.ts';
 import { type OutputOptions, print } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
@@ -62,7 +67,8 @@ function explained(error: unknown): unknown {
   // SQLite and the file system: files and folders are replaced as a whole.
   const { code, syscall, message } = Object(error) as Partial<NodeJS.ErrnoException>;
   const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
-  if (isOfDisk) return new TransferError(`The disk failed: ${message}. Nothing was changed.`, { cause: error });
+  if (isOfDisk)
+    return new TransferError(`The disk failed: ${message}. Nothing was changed.`, { cause: error });
   return error;
 }
 
@@ -75,8 +81,14 @@ async function openSource(terminal: Terminal, place: Place): Promise<Source> {
   );
 }
 
-async function writeTo(terminal: Terminal, source: Source, path: string, options: CopyOptions): Promise<void> {
-  if (options.dryRun) throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
+async function writeTo(
+  terminal: Terminal,
+  source: Source,
+  path: string,
+  options: CopyOptions,
+): Promise<void> {
+  if (options.dryRun)
+    throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
   const header = { from: source.kind, storegate: readVersion(), at: new Date().toISOString() };
   const file = createFile(path, header);
   try {
@@ -120,15 +132,19 @@ async function takeInto(
   const target = await openTarget(terminal, config, place, dryRun);
   let moved: TransferResult;
   try {
-    moved = await withProgress(terminal, dryRun ? 'comparing' : 'moving', await total(source), (pass) =>
-      transferState(source, target, {
-        missing,
-        pass,
-        actor: shellUser(),
-        requestId: randomUUID(),
-        clock: Date.now,
-        dryRun,
-      }),
+    moved = await withProgress(
+      terminal,
+      dryRun ? 'comparing' : 'moving',
+      await total(source),
+      (pass) =>
+        transferState(source, target, {
+          missing,
+          pass,
+          actor: shellUser(),
+          requestId: randomUUID(),
+          clock: Date.now,
+          dryRun,
+        }),
     );
   } finally {
     await target.close();
@@ -139,7 +155,9 @@ async function takeInto(
   const short = shortfall(moved, dryRun);
   if (dryRun) terminal.err('Dry run: nothing was changed.\n');
   if (short !== null)
-    throw new TransferError(dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`);
+    throw new TransferError(
+      dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`,
+    );
 }
 
 /** As a start does, a copy ignores the damaged end of a file, and reports it. */
@@ -155,7 +173,9 @@ async function openTarget(
 ): Promise<Target> {
   const damaged = damageTo(terminal);
   const options = { audit, dryRun, clock: Date.now, damaged };
-  return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
+  return place.type === 'redis'
+    ? openRedisTarget(place.settings, options)
+    : folderTarget(place.path, options);
 }
 
 async function total(source: Source): Promise<number> {
@@ -167,7 +187,10 @@ async function total(source: Source): Promise<number> {
 const SHOW_EVERY = 100;
 const BAR_WIDTH = 30;
 
-/** Shows progress on a terminal; `size` may be exceeded. Throws TransferError when the user stops it. */
+/**
+ * Shows progress on a terminal; `size` may be exceeded. Throws TransferError when the user stops
+ * it.
+ */
 async function withProgress<T>(
   { err, errIsTerminal, stop }: Terminal,
   title: string,
@@ -177,7 +200,8 @@ async function withProgress<T>(
   let shown = errIsTerminal ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   try {
     return await work((done) => {
-      if (stop.aborted) throw new TransferError('stopped before the end; it can be done again from the start');
+      if (stop.aborted)
+        throw new TransferError('stopped before the end; it can be done again from the start');
       const now = performance.now();
       if (now < shown + SHOW_EVERY) return;
       shown = now;

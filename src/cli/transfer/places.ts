@@ -23,7 +23,9 @@ export function configuredPlace({ redis, data }: Config): Place {
 export function placeOf(text: string, config: Config, cwd: string): Place {
   if (text === 'redis') {
     if (config.redis) return { type: 'redis', settings: config.redis };
-    throw new TransferError('The configuration has no Redis. Set REDIS_URL, or redis.url in gateway.yaml.');
+    throw new TransferError(
+      'The configuration has no Redis. Set REDIS_URL, or redis.url in gateway.yaml.',
+    );
   }
   if (/^rediss?:/i.test(text)) return { type: 'redis', settings: settingsOf(text, config) };
   if (text === '') throw new TransferError('Use a data folder, a file or a Redis URL.');
@@ -33,18 +35,25 @@ export function placeOf(text: string, config: Config, cwd: string): Place {
   return { type: isFile ? 'file' : 'folder', path };
 }
 
-/** Topology and passwords of the configuration apply to its own URL only. A copy needs no outage policy. */
+/**
+ * Topology and passwords of the configuration apply to its own URL only. A copy needs no outage
+ * policy.
+ */
 function settingsOf(url: string, { redis }: Config): RedisSettings {
   if (redis?.url === url) return redis;
-  const flaw = schemaErrors({ redis: { url } }, 'gateway').find(({ pointer }) => pointer === '/redis/url');
-  if (flaw || !URL.canParse(url)) throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
+  const flaw = schemaErrors({ redis: { url } }, 'gateway').find(
+    ({ pointer }) => pointer === '/redis/url',
+  );
+  if (flaw || !URL.canParse(url))
+    throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
   const around = { cwd: '', listsIn: () => [] };
   return converted({ url }, schemaOf('gateway').properties!.redis!, around) as RedisSettings;
 }
 
 /** Throws TransferError if both places are the same. */
 export function refuseSame(from: Place, to: Place): void {
-  if (identityOf(from) === identityOf(to)) throw new TransferError('Source and target are the same. Nothing was done.');
+  if (identityOf(from) === identityOf(to))
+    throw new TransferError('Source and target are the same. Nothing was done.');
 }
 
 function identityOf(place: Place): string {

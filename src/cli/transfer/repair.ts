@@ -9,7 +9,9 @@ import type { Terminal } from '../terminal.ts';
 export async function repair(terminal: Terminal, options: OutputOptions): Promise<void> {
   const { redis, data: folder } = loadConfig(terminal);
   if (redis !== null)
-    throw new TransferError('The state of this configuration is in Redis: it has no files to repair.');
+    throw new TransferError(
+      'The state of this configuration is in Redis: it has no files to repair.',
+    );
   const lacked = await repairFolder(folder);
   await print(
     terminal,
@@ -18,7 +20,8 @@ export async function repair(terminal: Terminal, options: OutputOptions): Promis
     {
       text({ files, changes }, page) {
         const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
-        if (lost.length === 0) return page.notes(`No file is missing in ${folder}. Nothing was changed.`);
+        if (lost.length === 0)
+          return page.notes(`No file is missing in ${folder}. Nothing was changed.`);
         return page.notes(`Gateways start on ${folder} again, without ${lost.join(', ')}.`);
       },
     },

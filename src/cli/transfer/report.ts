@@ -36,7 +36,10 @@ export const movedView: View<TransferResult> = {
 };
 
 /** The gateway would refuse requests with these keys. */
-export function warnOfMissing({ err }: Pick<Terminal, 'err'>, { plans, accounts }: MissingPlans): void {
+export function warnOfMissing(
+  { err }: Pick<Terminal, 'err'>,
+  { plans, accounts }: MissingPlans,
+): void {
   if (plans.size > 0)
     err(
       `Keys use plans that are not in plans.yaml: ${shortList([...plans], MAX_NAMES)}. Their requests are refused.\n`,

@@ -27,7 +27,9 @@ export function loadContract(file: string, reading: openapi.ContractOptions = {}
 /** Throws ContractError with every mistake. */
 export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
   if (isFile(file) && reading.text === undefined && !existsSync(file))
-    throw new openapi.ContractError([{ file, place: '', message: 'does not exist; correct contract.file' }]);
+    throw new openapi.ContractError([
+      { file, place: '', message: 'does not exist; correct contract.file' },
+    ]);
   return openapi.checkContract(file, {
     ...openapi.readingOptionsOf(reading),
     text: file === NO_CONTRACT ? EMPTY : reading.text,
@@ -43,7 +45,11 @@ export function* createContract(compiled: Compiled): Generator<void, Contract> {
     ...operation,
     scopes: listOf(operation.scopes, lists),
   }));
-  return yield* openapi.createContract({ ...compiled, operations, shared: deepFreeze(compiled.shared) });
+  return yield* openapi.createContract({
+    ...compiled,
+    operations,
+    shared: deepFreeze(compiled.shared),
+  });
 }
 
 export function* deserialize(serialized: Serialized): Generator<void, Contract> {

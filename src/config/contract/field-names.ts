@@ -32,7 +32,10 @@ const NAMES: Readonly<Record<string, string>> = {
   tag: 'a tag in tags',
 };
 
-/** Of these objects an author may mean all operations, so a limit or a scope that has no effect is a mistake. */
+/**
+ * Of these objects an author may mean all operations, so a limit or a scope that has no effect is a
+ * mistake.
+ */
 const WHOLE: ReadonlySet<string> = new Set(['openapi', 'info', 'paths', 'pathItem', 'tag']);
 const STRICT: ReadonlySet<string> = new Set([REQUIRED_SCOPES, RATELIMIT, UPSTREAM]);
 
@@ -41,7 +44,10 @@ const OWN = [UNCHECKED_BODY, UPSTREAM];
 /** A name of another vendor must not be taken for a misspelt one. */
 const MAX_TYPOS = 3;
 
-/** `kind` is that of the object with the field. `null` if it has an effect there, or belongs to another vendor. */
+/**
+ * `kind` is that of the object with the field. `null` if it has an effect there, or belongs to
+ * another vendor.
+ */
 export function judgeField(field: string, kind: string): FieldFlaw | null {
   const places = Object.hasOwn(PLACES, field) ? PLACES[field]! : null;
   if (places !== null) return places.includes(kind) ? null : misplaced(field, kind, places);
@@ -58,7 +64,8 @@ export function judgeField(field: string, kind: string): FieldFlaw | null {
 
 function misplaced(field: string, kind: string, places: readonly string[]): FieldFlaw {
   const names = places.map((place) => NAMES[place]).join(', or on ');
-  const severity = field === REQUIRED_SCOPES || (STRICT.has(field) && WHOLE.has(kind)) ? 'refuse' : 'note';
+  const severity =
+    field === REQUIRED_SCOPES || (STRICT.has(field) && WHOLE.has(kind)) ? 'refuse' : 'note';
   return { message: `has no effect here: it belongs on ${names}`, severity };
 }
 
@@ -66,7 +73,8 @@ function misspeltOwn(field: string): string | null {
   const isOurs = /^x-storegate(?:-|$)/i.test(field);
   const meant = suggest(field, OWN, MAX_TYPOS) ?? (isOurs ? suggest(field, OWN) : null);
   if (meant === null && !isOurs) return null;
-  const hint = meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
+  const hint =
+    meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
   return `${shown(field)} is not an extension of storegate: ${hint}`;
 }
 

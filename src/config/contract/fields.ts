@@ -2,7 +2,12 @@ import { type ExtensionReader, type Findings, type Json, objectsIn } from '@stor
 import type { Window } from '../../limits/limits.ts';
 import { judgeField } from './field-names.ts';
 import { type LimitFields, Ratelimits } from './limits.ts';
-import { isPublic, readRequiredScopes, readSecuritySchemes, type SecurityFields } from './security.ts';
+import {
+  isPublic,
+  readRequiredScopes,
+  readSecuritySchemes,
+  type SecurityFields,
+} from './security.ts';
 import { judgeSecurity } from './security-notes.ts';
 import { readUpstreams } from './upstreams.ts';
 
@@ -36,7 +41,10 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
           isPublic: isPublic(document, node, requiredScopes, findings),
         };
       },
-      sharedBy: (served) => ({ windows: ratelimits.windowsOf(served), ...readSecuritySchemes(document) }),
+      sharedBy: (served) => ({
+        windows: ratelimits.windowsOf(served),
+        ...readSecuritySchemes(document),
+      }),
     };
   },
 };

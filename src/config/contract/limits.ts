@@ -1,4 +1,11 @@
-import { type Description, type Document, type Findings, type Json, objectsIn, shown } from '@storegate/openapi';
+import {
+  type Description,
+  type Document,
+  type Findings,
+  type Json,
+  objectsIn,
+  shown,
+} from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
 import { readWindows } from '../../limits/notation.ts';
 import { NO_SCOPES, type Scopes, scopeOfOperation, scopeOfTag } from '../../limits/scopes.ts';
@@ -24,17 +31,24 @@ export class Ratelimits {
   readonly #byScope = new Map<string, readonly Window[]>();
   #count = 0;
 
-  constructor({ root }: Document, operations: readonly (readonly [Description, Json])[], findings: Findings) {
+  constructor(
+    { root }: Document,
+    operations: readonly (readonly [Description, Json])[],
+    findings: Findings,
+  ) {
     this.#findings = findings;
     for (const [{ id }, node] of operations) this.#read(node, id, scopeOfOperation);
     const used = new Set(operations.flatMap(([{ tags }]) => tags));
     const tags = new Set<unknown>();
     for (const tag of objectsIn(root.tags)) {
       if (tag[RATELIMIT] === undefined) continue;
-      if (typeof tag.name !== 'string') findings.refuse(tag, RATELIMIT, 'limits need a tag with a name');
-      else if (tags.has(tag.name)) findings.refuse(tag, RATELIMIT, `the tag ${shown(tag.name)} has limits already`);
+      if (typeof tag.name !== 'string')
+        findings.refuse(tag, RATELIMIT, 'limits need a tag with a name');
+      else if (tags.has(tag.name))
+        findings.refuse(tag, RATELIMIT, `the tag ${shown(tag.name)} has limits already`);
       else this.#read(tag, tag.name, scopeOfTag);
-      if (!used.has(tag.name as string)) findings.note(tag, RATELIMIT, 'has no effect: no operation has this tag');
+      if (!used.has(tag.name as string))
+        findings.note(tag, RATELIMIT, 'has no effect: no operation has this tag');
       tags.add(tag.name);
     }
   }
@@ -66,16 +80,23 @@ export class Ratelimits {
   }
 
   /** Returns text for a mistake. */
-  #windowsIn(node: Json, name: string, scopeOf: (name: string) => string): readonly Window[] | string {
+  #windowsIn(
+    node: Json,
+    name: string,
+    scopeOf: (name: string) => string,
+  ): readonly Window[] | string {
     const windows = readWindows(node[RATELIMIT]);
     if (typeof windows === 'string') return windows;
-    if (!name.isWellFormed() || scopeOf(name).length > MAX_SCOPE_NAME) return 'needs a shorter name to count for';
+    if (!name.isWellFormed() || scopeOf(name).length > MAX_SCOPE_NAME)
+      return 'needs a shorter name to count for';
     if (this.#count + windows.length <= MAX_SCOPED_WINDOWS) return windows;
     return `a contract has at most ${MAX_SCOPED_WINDOWS} windows, because each client is counted in all of them`;
   }
 
   #scopesOf({ id, tags }: Description): Scopes {
-    const all = [...new Set([...scopesNamed([id], scopeOfOperation), ...scopesNamed(tags, scopeOfTag)])];
+    const all = [
+      ...new Set([...scopesNamed([id], scopeOfOperation), ...scopesNamed(tags, scopeOfTag)]),
+    ];
     const own = all.filter((scope) => this.#byScope.has(scope));
     return own.length === 0 ? NO_SCOPES : own;
   }

@@ -1,4 +1,10 @@
-import { type Description, type Document, type Findings, isObject, type Json } from '@storegate/openapi';
+import {
+  type Description,
+  type Document,
+  type Findings,
+  isObject,
+  type Json,
+} from '@storegate/openapi';
 import { isOwnHeader } from '../../common/carriers.ts';
 import { isBearer, REQUIRED_SCOPES } from './security.ts';
 
@@ -10,7 +16,9 @@ export function judgeSecurity(
   operations: readonly (readonly [Description, Json])[],
   findings: Findings,
 ): void {
-  const schemes = new Map(document.members(document.object(document.root.components)?.securitySchemes));
+  const schemes = new Map(
+    document.members(document.object(document.root.components)?.securitySchemes),
+  );
   const used = new Set<Json>();
 
   function judgeRequirement(holder: Json, requirement: Json): void {
@@ -18,10 +26,15 @@ export function judgeSecurity(
       const scheme = document.object(schemes.get(name));
       if (scheme) used.add(scheme);
       else if (!schemes.has(name))
-        findings.problem(holder, 'security', `${name} is not defined in components/securitySchemes`);
+        findings.problem(
+          holder,
+          'security',
+          `${name} is not defined in components/securitySchemes`,
+        );
       if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
         findings.problem(holder, 'security', `${name} must have a list of scopes, such as []`);
-      else if (scopes.length > 0 && holder[REQUIRED_SCOPES] === undefined) findings.note(holder, 'security', SCOPES);
+      else if (scopes.length > 0 && holder[REQUIRED_SCOPES] === undefined)
+        findings.note(holder, 'security', SCOPES);
     }
   }
 
@@ -42,12 +55,17 @@ function judgeScheme(scheme: Json, findings: Findings): void {
   switch (type) {
     case 'apiKey':
       if (scheme.in !== 'header')
-        findings.note(scheme, 'in', `keys in ${scheme.in} are not read: clients send them in a header`);
+        findings.note(
+          scheme,
+          'in',
+          `keys in ${scheme.in} are not read: clients send them in a header`,
+        );
       else if (!isOwnHeader(String(name)) && String(name).toLowerCase() !== 'authorization')
         findings.note(scheme, 'name', `the header ${name} cannot carry keys`);
       break;
     case 'http':
-      if (!isBearer(scheme)) findings.note(scheme, 'scheme', `${scheme.scheme} is not checked: ${NEEDS_KEY}`);
+      if (!isBearer(scheme))
+        findings.note(scheme, 'scheme', `${scheme.scheme} is not checked: ${NEEDS_KEY}`);
       break;
     case 'oauth2':
     case 'openIdConnect':

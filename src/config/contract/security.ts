@@ -9,23 +9,33 @@ export interface SecurityFields {
   readonly carriers: Carriers;
   /** Whether the schemes may be those of the backend: both would read the same header. */
   readonly sharesAuthorization: boolean;
-  /** Whether the document names the gateway's own header, so that it was written for the gateway. */
+  /**
+   * Whether the document names the gateway's own header, so that it was written for the gateway.
+   */
   readonly isForGateway: boolean;
 }
 
 /**
- * X-API-Key and every header of an `apiKey` scheme; Authorization: Bearer with an `http` scheme, or if the document has
- * no schemes.
+ * X-API-Key and every header of an `apiKey` scheme; Authorization: Bearer with an `http` scheme, or
+ * if the document has no schemes.
  */
 export function readSecuritySchemes(document: Document): SecurityFields {
   const components = document.object(document.root.components);
   const written = document.members(components?.securitySchemes);
-  const schemes = written.map(([, node]) => document.object(node)).filter((scheme) => scheme !== null);
-  if (schemes.length === 0) return { carriers: USUAL_CARRIERS, sharesAuthorization: false, isForGateway: false };
-  const named = schemes.flatMap((scheme) => (scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : []));
-  const isKnown = (name: string) => (other: unknown) => String(other).toLowerCase() === name.toLowerCase();
+  const schemes = written
+    .map(([, node]) => document.object(node))
+    .filter((scheme) => scheme !== null);
+  if (schemes.length === 0)
+    return { carriers: USUAL_CARRIERS, sharesAuthorization: false, isForGateway: false };
+  const named = schemes.flatMap((scheme) =>
+    scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : [],
+  );
+  const isKnown = (name: string) => (other: unknown) =>
+    String(other).toLowerCase() === name.toLowerCase();
   const [usual] = USUAL_CARRIERS.headers;
-  const own = [...new Set(named)].filter((name): name is string => typeof name === 'string' && isOwnHeader(name));
+  const own = [...new Set(named)].filter(
+    (name): name is string => typeof name === 'string' && isOwnHeader(name),
+  );
   const bearer = schemes.some(isBearer) || named.some(isKnown('authorization'));
   const isForGateway = own.some(isKnown(usual!));
   return {
@@ -39,8 +49,8 @@ export const isBearer = ({ type, scheme }: Json): boolean =>
   type === 'http' && String(scheme).toLowerCase() === 'bearer';
 
 /**
- * Empty security requirements, or one that is empty (OpenAPI 3.1, Operation Object, `security`). An operation that
- * requires scopes needs a key.
+ * Empty security requirements, or one that is empty (OpenAPI 3.1, Operation Object, `security`). An
+ * operation that requires scopes needs a key.
  */
 export function isPublic(
   document: Document,
@@ -50,9 +60,14 @@ export function isPublic(
 ): boolean {
   const security = node.security ?? document.root.security;
   if (!Array.isArray(security)) return false;
-  const needsNone = security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
+  const needsNone =
+    security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
   if (!needsNone || requiredScopes.length === 0) return needsNone;
-  findings.note(node, REQUIRED_SCOPES, 'needs a key, although `security` needs none: requests without a key get 401');
+  findings.note(
+    node,
+    REQUIRED_SCOPES,
+    'needs a key, although `security` needs none: requests without a key get 401',
+  );
   return false;
 }
 
@@ -68,11 +83,17 @@ export function readRequiredScopes(operation: Json, findings: Findings): readonl
 
 /** An empty list is refused: without restriction, the field is left out. */
 function errorOf(value: unknown): string | null {
-  if (!Array.isArray(value) || value.length === 0 || !value.every((name) => typeof name === 'string'))
+  if (
+    !Array.isArray(value) ||
+    value.length === 0 ||
+    !value.every((name) => typeof name === 'string')
+  )
     return `must be a list of 1 to ${MAX_SCOPES} names of scopes`;
   const flaw = scopesError(value);
   if (flaw === null) return null;
   if (flaw.kind === 'many') return `must have at most ${MAX_SCOPES} scopes`;
   const name = JSON.stringify(value[flaw.at]!.slice(0, MAX_SCOPE_LENGTH));
-  return flaw.kind === 'twice' ? `has ${name} twice` : `${name} is not a valid scope name: ${SCOPE_FORM}`;
+  return flaw.kind === 'twice'
+    ? `has ${name} twice`
+    : `${name} is not a valid scope name: ${SCOPE_FORM}`;
 }

@@ -11,11 +11,12 @@ import {
 /** On an operation, a path or a tag. */
 export const UPSTREAM = 'x-storegate-upstream';
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
-const FORM = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
+const FORM =
+  'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
 
 /**
- * The operation takes precedence over its path, and the path over tags. Mistakes are never tolerated: requests would go
- * to the wrong backends.
+ * The operation takes precedence over its path, and the path over tags. Mistakes are never
+ * tolerated: requests would go to the wrong backends.
  */
 export function readUpstreams(document: Document, findings: Findings) {
   const { root } = document;
@@ -26,7 +27,8 @@ export function readUpstreams(document: Document, findings: Findings) {
     const name = node[UPSTREAM];
     if (name === undefined) return null;
     if (typeof name === 'string' && NAME.test(name)) return name;
-    const flaw = typeof name === 'string' ? `${shown(name)} is not an upstream name: it ${FORM}` : FORM;
+    const flaw =
+      typeof name === 'string' ? `${shown(name)} is not an upstream name: it ${FORM}` : FORM;
     findings.refuse(node, UPSTREAM, flaw);
     return null;
   }

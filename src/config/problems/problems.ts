@@ -23,7 +23,11 @@ export interface Problem {
 
 /** About a whole source, or a line of it. */
 export function problemOf(source: string, message: string, line: number | null = null): Problem {
-  return { source, place: { position: line === null ? null : { line, column: 1 }, path: '' }, message };
+  return {
+    source,
+    place: { position: line === null ? null : { line, column: 1 }, path: '' },
+    message,
+  };
 }
 
 export class ConfigError extends ExpectedError {
@@ -47,7 +51,10 @@ export function formatPlace(file: string, position: Position | null): string {
 }
 
 /** Problems without a position come first. */
-export function byPosition({ place: { position: a } }: Problem, { place: { position: b } }: Problem): number {
+export function byPosition(
+  { place: { position: a } }: Problem,
+  { place: { position: b } }: Problem,
+): number {
   return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
 }
 

@@ -12,16 +12,27 @@ export interface SchemaError {
   readonly message: string;
 }
 
-export const valueError = (pointer: string, message: string): SchemaError => ({ pointer, at: 'value', message });
+export const valueError = (pointer: string, message: string): SchemaError => ({
+  pointer,
+  at: 'value',
+  message,
+});
 
 /**
  * At most one flaw per place.
  *
  * @param definition a definition of the schema, if the value is not a whole document
  */
-export function schemaErrors(value: unknown, name: SchemaName, definition?: string): readonly SchemaError[] {
+export function schemaErrors(
+  value: unknown,
+  name: SchemaName,
+  definition?: string,
+): readonly SchemaError[] {
   if (definition === undefined && isValid(value, name)) return [];
-  const validate = validator(name, definition === undefined ? undefined : schemaOf(name).definitions?.[definition]);
+  const validate = validator(
+    name,
+    definition === undefined ? undefined : schemaOf(name).definitions?.[definition],
+  );
   if (validate(value)) return [];
   const flaws = new Map<string, SchemaError>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
@@ -56,7 +67,11 @@ function errorOf(error: ErrorObject, root: Schema): SchemaError {
     return { pointer: step(instancePath, key), at: 'value', message: `is missing: ${right}` };
   }
   if (keyword === 'uniqueItems') {
-    return { pointer: step(instancePath, params.i), at: 'value', message: `is the same as entry [${params.j}]` };
+    return {
+      pointer: step(instancePath, params.i),
+      at: 'value',
+      message: `is the same as entry [${params.j}]`,
+    };
   }
   return { pointer: instancePath, at: 'value', message: wrongValue(error, schema) };
 }
@@ -84,7 +99,10 @@ function quoted(data: unknown, schema: Schema): string {
 }
 
 function isSection({ type, errorMessage }: Schema): boolean {
-  return errorMessage === undefined && [type ?? []].flat().some((name) => name === 'object' || name === 'array');
+  return (
+    errorMessage === undefined &&
+    [type ?? []].flat().some((name) => name === 'object' || name === 'array')
+  );
 }
 
 /** Sections whose former name resembles the name too little for a suggestion. */
@@ -94,5 +112,7 @@ function unknownKey(key: string, { properties = {} }: Schema): string {
   const known = Object.keys(properties);
   const renamed = RENAMED.get(key) ?? '';
   const near = known.includes(renamed) ? renamed : suggest(key, known);
-  return near === null ? `is unknown; known here: ${known.join(', ')}` : `is unknown; did you mean ${near}?`;
+  return near === null
+    ? `is unknown; known here: ${known.join(', ')}`
+    : `is unknown; did you mean ${near}?`;
 }

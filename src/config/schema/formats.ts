@@ -9,7 +9,10 @@ const MAX_PAIRS = 64;
 function isHost(text: string): boolean {
   // Digits and dots alone are an IPv4 address or a mistake, never a name.
   if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
-  return text.length <= 253 && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
+  return (
+    text.length <= 253 &&
+    text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+  );
 }
 
 /** 127.0.0.0/8, ::1 and `localhost`. */
@@ -28,7 +31,10 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
 }
 
-/** OpenTelemetry: W3C Baggage, values percent-encoded; the last of equal keys counts. `null` if invalid. */
+/**
+ * OpenTelemetry: W3C Baggage, values percent-encoded; the last of equal keys counts. `null` if
+ * invalid.
+ */
 export function readPairs(text: string): Readonly<Record<string, string>> | null {
   if (text.length > MAX_PAIRS_LENGTH) return null;
   const pairs: Record<string, string> = Object.create(null);
@@ -66,7 +72,9 @@ export const formats = {
   'http-urls': (text: string) => text.split(',').every((url) => isHttpUrl(url.trim())),
   /** Without credentials. */
   'web-link': (text: string) =>
-    /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text),
+    /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) &&
+    text.length <= 2_000 &&
+    URL.canParse(text),
   /** `redis[s]://[[user]:password@]host[:port][/database]`, without options. */
   'redis-url': (text: string) => {
     if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
@@ -76,7 +84,10 @@ export const formats = {
   /** A path, a URL without credentials, query and fragment, or `none`. */
   contract: (text: string) => !isRemote(text) || isHttpUrl(text),
   'own-header': isOwnHeader,
-  /** An address, or a block that begins with its first address (RFC 4632 section 3.1, RFC 4291 section 2.3). */
+  /**
+   * An address, or a block that begins with its first address (RFC 4632 section 3.1, RFC 4291
+   * section 2.3).
+   */
   'address-block': (text: string) => parseCidr(text) !== null,
   /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
   'web-origin': (text: string) => {
@@ -93,9 +104,12 @@ export const formats = {
     const pairs = readPairs(text);
     return pairs !== null && Object.entries(pairs).every(isField);
   },
-  /** Plain http on this machine alone. No credentials, and no fragment, which no request carries. */
+  /**
+   * Plain http on this machine alone. No credentials, and no fragment, which no request carries.
+   */
   'webhook-url': (text: string) => {
-    if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text)) return false;
+    if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text))
+      return false;
     const { protocol, hostname } = new URL(text);
     return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
   },
@@ -103,6 +117,11 @@ export const formats = {
   'webhook-secret': (text: string) => {
     const encoded = text.replace(/^whsec_/, '');
     const bytes = Buffer.from(encoded, 'base64');
-    return text !== encoded && bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+    return (
+      text !== encoded &&
+      bytes.length >= 24 &&
+      bytes.length <= 64 &&
+      bytes.toString('base64') === encoded
+    );
   },
 };

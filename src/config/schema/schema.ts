@@ -50,7 +50,8 @@ export function flatten(schema: Schema, root: Schema): Schema {
 }
 
 export function partsOf({ $ref, allOf = [] }: Schema, root: Schema): readonly Schema[] {
-  const target = $ref === undefined ? undefined : root.definitions?.[$ref.replace('#/definitions/', '')];
+  const target =
+    $ref === undefined ? undefined : root.definitions?.[$ref.replace('#/definitions/', '')];
   return target === undefined ? allOf : [target, ...allOf];
 }
 
@@ -78,5 +79,7 @@ export function expectation(schema: Schema): string {
 
 /** `a`, `a or b`, `a, b or c`. */
 function oneOf(words: readonly string[]): string {
-  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)]
+    .filter((part) => part !== '')
+    .join(' or ');
 }

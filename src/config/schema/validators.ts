@@ -67,12 +67,19 @@ const ANNOTATIONS = [
   'definitions',
 ];
 /** `pattern` applies to text alone. */
-const SECTION = new Set([...ANNOTATIONS, 'type', 'pattern', 'properties', 'additionalProperties', 'required']);
+const SECTION = new Set([
+  ...ANNOTATIONS,
+  'type',
+  'pattern',
+  'properties',
+  'additionalProperties',
+  'required',
+]);
 const REFERENCE = new Set([...ANNOTATIONS, 'allOf', '$ref']);
 
 /**
- * Compiling the whole schema takes longer than all other work on a configuration, so only what differs from the
- * defaults is checked, by its own part of the schema. A test checks every default.
+ * Compiling the whole schema takes longer than all other work on a configuration, so only what
+ * differs from the defaults is checked, by its own part of the schema. A test checks every default.
  */
 export function isValid(document: unknown, name: SchemaName): boolean {
   const root = schemaOf(name);
@@ -82,10 +89,13 @@ export function isValid(document: unknown, name: SchemaName): boolean {
     const only = soleTarget(schema, root);
     if (only !== null) return visit(value, only);
     const { properties } = schema;
-    if (properties === undefined || !isSection(schema) || !isObject(value)) return validator(name, schema)(value);
+    if (properties === undefined || !isSection(schema) || !isObject(value))
+      return validator(name, schema)(value);
     return (
       (schema.required ?? []).every((key) => Object.hasOwn(value, key)) &&
-      Object.entries(value).every(([key, member]) => Object.hasOwn(properties, key) && visit(member, properties[key]!))
+      Object.entries(value).every(
+        ([key, member]) => Object.hasOwn(properties, key) && visit(member, properties[key]!),
+      )
     );
   }
 
@@ -105,7 +115,11 @@ function soleTarget(schema: Schema, root: Schema): Schema | null {
 }
 
 function isSection(schema: Schema): boolean {
-  return [schema.type].flat().includes('object') && schema.additionalProperties === false && hasOnly(schema, SECTION);
+  return (
+    [schema.type].flat().includes('object') &&
+    schema.additionalProperties === false &&
+    hasOnly(schema, SECTION)
+  );
 }
 
 function hasOnly(schema: Schema, keywords: ReadonlySet<string>): boolean {

@@ -17,10 +17,16 @@ export interface YamlFile {
 
 const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
 
-/** As last read, by name: parsing is most of a reload's blocking work, and usually one file of several has changed. */
+/**
+ * As last read, by name: parsing is most of a reload's blocking work, and usually one file of
+ * several has changed.
+ */
 const lastRead = new Map<string, { readonly text: string; readonly file: YamlFile }>();
 
-/** At most 1 MiB. Never throws; mistakes are in `problems`. `namedBy`: the setting or variable with the path. */
+/**
+ * At most 1 MiB. Never throws; mistakes are in `problems`. `namedBy`: the setting or variable with
+ * the path.
+ */
 export function readYamlFile(file: string, cwd: string, namedBy: string | null = null): YamlFile {
   const name = nameOfFile(file, cwd);
   try {
@@ -49,7 +55,12 @@ function parse(text: string, name: string): YamlFile {
     message: flaw.message,
   });
   // The tree reports repeated keys, because it knows their path.
-  const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false } as const;
+  const options = {
+    schema: 'core',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+  } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const syntax = syntaxErrors(document);
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
@@ -61,8 +72,15 @@ function parse(text: string, name: string): YamlFile {
   return { name, value, problems: flaws.map(problem), locate };
 }
 
-export function problemIn(file: Pick<YamlFile, 'name' | 'locate'>, { pointer, at, message }: SchemaError): Problem {
-  return { source: file.name, place: { position: file.locate(pointer, at), path: dotted(pointer) }, message };
+export function problemIn(
+  file: Pick<YamlFile, 'name' | 'locate'>,
+  { pointer, at, message }: SchemaError,
+): Problem {
+  return {
+    source: file.name,
+    place: { position: file.locate(pointer, at), path: dotted(pointer) },
+    message,
+  };
 }
 
 function unusable(name: string, problems: readonly Problem[]): YamlFile {
@@ -81,19 +99,29 @@ function nearest(spots: ReadonlyMap<string, Spot>, pointer: string, at: 'key' | 
 const sentences: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'must be indented with spaces, not with a tab',
   MULTIPLE_DOCS: 'must be one YAML document; a second one starts here',
-  BAD_DQ_ESCAPE: 'has an unknown escape in a double-quoted text; use single quotes to take it as it is',
+  BAD_DQ_ESCAPE:
+    'has an unknown escape in a double-quoted text; use single quotes to take it as it is',
   TAG_RESOLVE_FAILED: 'has a tag (!); write the plain value',
   BAD_DIRECTIVE: 'has a directive (%) that YAML 1.2 does not know',
   RESOURCE_EXHAUSTION: 'is nested too deep',
 };
 
-/** Only the first place, because the parser guesses at the rest. Its warnings about unknown tags are mistakes here. */
+/**
+ * Only the first place, because the parser guesses at the rest. Its warnings about unknown tags are
+ * mistakes here.
+ */
 function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
   const found: YAMLError[] = [...document.errors, ...document.warnings];
   const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
   return first === undefined
     ? []
-    : [{ offset: first.pos[0], pointer: '', message: sentences[first.code] ?? plain(first.message) }];
+    : [
+        {
+          offset: first.pos[0],
+          pointer: '',
+          message: sentences[first.code] ?? plain(first.message),
+        },
+      ];
 }
 
 /** Without the source text, which could be secret. */

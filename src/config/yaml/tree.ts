@@ -1,5 +1,15 @@
 import { readAliases } from '@storegate/openapi/aliases';
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 
@@ -14,7 +24,10 @@ export interface Spot {
   readonly value: number;
 }
 
-/** Reports repeated keys. Without a `value` the document cannot be checked further. `spots`: by JSON pointer. */
+/**
+ * Reports repeated keys. Without a `value` the document cannot be checked further. `spots`: by JSON
+ * pointer.
+ */
 export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number) {
   const spots = new Map<string, Spot>();
   const flaws: { offset: number; pointer: string; message: string }[] = [];
@@ -24,12 +37,18 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
     if (isAlias(node)) {
       const target = targets.get(node);
       if (target === undefined)
-        throw new UnsupportedNode(startOf(node), pointer, 'uses an alias (*) that has no anchor (&) before it');
+        throw new UnsupportedNode(
+          startOf(node),
+          pointer,
+          'uses an alias (*) that has no anchor (&) before it',
+        );
       return visit(target, pointer, key, depth);
     }
     const value = isNode(node) ? startOf(node) : key;
-    if (depth > deepest) throw new UnsupportedNode(key, '', `must not be nested more than ${deepest} deep`);
-    if (spots.size >= mostValues) throw new UnsupportedNode(key, '', `must not hold more than ${mostValues} values`);
+    if (depth > deepest)
+      throw new UnsupportedNode(key, '', `must not be nested more than ${deepest} deep`);
+    if (spots.size >= mostValues)
+      throw new UnsupportedNode(key, '', `must not hold more than ${mostValues} values`);
     spots.set(pointer, { key, value });
     if (isMap(node)) return visitMap(node, pointer, depth);
     if (isSeq(node)) return visitList(node, pointer, depth);
@@ -44,7 +63,12 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
       const place = step(pointer, name);
       const first = spots.get(place);
       if (first === undefined) result[name] = visit(pair.value, place, offset, depth + 1);
-      else flaws.push({ offset, pointer: place, message: `is set twice; first in line ${lineOf(first.key)}` });
+      else
+        flaws.push({
+          offset,
+          pointer: place,
+          message: `is set twice; first in line ${lineOf(first.key)}`,
+        });
     }
     return result;
   }

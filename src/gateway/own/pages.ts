@@ -36,7 +36,8 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions) 
     if (!usage.exhausted) return null;
     exchange.usage = usage;
     return new Refusal('rate_limit_exceeded', {
-      message: 'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
+      message:
+        'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
       headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }
@@ -53,7 +54,8 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions) 
       if (refusal) return await answer.fail(exchange, refusal);
       exchange.usage = await guard.look(exchange.address);
       const { method, fields } = exchange.call;
-      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
+      if (method !== 'GET' && method !== 'HEAD')
+        throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
       if (path === '/') return await answer.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
@@ -70,5 +72,8 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions) 
 
 /** Browsers request HTML; programs keep getting what the contract says. */
 function isBrowser({ call: { method, fields } }: Exchange): boolean {
-  return (method === 'GET' || method === 'HEAD') && fieldIn(fields.list, 'accept')?.includes('text/html') === true;
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    fieldIn(fields.list, 'accept')?.includes('text/html') === true
+  );
 }

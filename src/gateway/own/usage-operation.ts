@@ -8,9 +8,22 @@ import type { Refusals } from './published/refusals.ts';
 const TEXT = { type: 'string' };
 const INTEGER = { type: 'integer' };
 const text = (description: string) => ({ ...TEXT, description });
-const time = (description: string) => ({ ...TEXT, format: 'date-time', nullable: true, description });
-const list = (items: Json, description?: string) => ({ type: 'array', items, ...(description && { description }) });
-const object = (properties: Json, required = Object.keys(properties)) => ({ type: 'object', required, properties });
+const time = (description: string) => ({
+  ...TEXT,
+  format: 'date-time',
+  nullable: true,
+  description,
+});
+const list = (items: Json, description?: string) => ({
+  type: 'array',
+  items,
+  ...(description && { description }),
+});
+const object = (properties: Json, required = Object.keys(properties)) => ({
+  type: 'object',
+  required,
+  properties,
+});
 
 const WINDOW = object(
   {
@@ -28,9 +41,20 @@ const WINDOW = object(
 
 const BAN = object({
   until: time('End of the ban in force; null without one.'),
-  strikes: { ...INTEGER, description: 'Requests that were sent too early and count towards a ban.' },
-  strikesToBan: { ...INTEGER, nullable: true, description: 'Strikes that lead to a ban; null: no bans.' },
-  nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
+  strikes: {
+    ...INTEGER,
+    description: 'Requests that were sent too early and count towards a ban.',
+  },
+  strikesToBan: {
+    ...INTEGER,
+    nullable: true,
+    description: 'Strikes that lead to a ban; null: no bans.',
+  },
+  nextLengthSeconds: {
+    type: 'number',
+    nullable: true,
+    description: 'How long the next ban would be.',
+  },
 });
 
 const KEY = {
@@ -62,7 +86,10 @@ const IN_FLIGHT = {
 const BODY = object({
   plan: TEXT,
   account: TEXT,
-  countedBy: { ...text('Whether all keys of the account share the windows.'), enum: ['key', 'account'] },
+  countedBy: {
+    ...text('Whether all keys of the account share the windows.'),
+    enum: ['key', 'account'],
+  },
   windows: list(WINDOW),
   inFlight: IN_FLIGHT,
   costs: { type: 'object', description: 'Units by operationId.', additionalProperties: INTEGER },
@@ -71,7 +98,9 @@ const BODY = object({
   deprecated: list(DEPRECATED, 'Deprecated operations that this key called lately.'),
 });
 
-const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
+const ETAG = {
+  ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } },
+};
 
 const NAME = 'Usage';
 const SUMMARY = 'Show the usage of your key';
@@ -86,7 +115,11 @@ const OPERATION = {
 };
 
 const RESPONSES = {
-  '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
+  '200': {
+    description: 'Where you stand.',
+    headers: ETAG,
+    content: { 'application/json': { schema: BODY } },
+  },
   '304': { description: 'Nothing has changed since.', headers: ETAG },
 };
 
@@ -101,7 +134,10 @@ type Described = Pick<Contract, 'prefixes' | 'exempted'> & {
 };
 
 /** `null`: the document has another operation at its path, behind a prefix. */
-export function usageNames({ operations, exempted, prefixes }: Described, { tags }: Readonly<Json>): UsageNames | null {
+export function usageNames(
+  { operations, exempted, prefixes }: Described,
+  { tags }: Readonly<Json>,
+): UsageNames | null {
   const all = [...operations, ...exempted];
   if (isBehindPrefix(prefixes) && all.some(({ path }) => path === USAGE_PATH)) return null;
   const ids = all.filter(({ path }) => path !== USAGE_PATH).map(({ id }) => id);
@@ -114,7 +150,8 @@ export function usageNames({ operations, exempted, prefixes }: Described, { tags
   };
 }
 
-const isBehindPrefix = (prefixes: readonly string[]): boolean => prefixes.some((prefix) => prefix !== '');
+const isBehindPrefix = (prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => prefix !== '');
 
 interface PublishedUsage extends UsageNames {
   readonly security: readonly Json[];
@@ -140,7 +177,9 @@ function withTypeLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withTypeLists);
   if (!isObject(value)) return value;
   const { nullable, ...rest } = value;
-  const own = Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, withTypeLists(member)]));
+  const own = Object.fromEntries(
+    Object.entries(rest).map(([name, member]) => [name, withTypeLists(member)]),
+  );
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
@@ -163,5 +202,9 @@ export function withUsage(contract: Contract) {
 
 export function usageGroups({ 'x-tagGroups': groups }: Readonly<Json>, { tag }: UsageNames): Json {
   if (groups === undefined) return {};
-  return { 'x-tagGroups': Array.isArray(groups) ? [...groups, { name: 'Gateway', tags: [tag.name] }] : groups };
+  return {
+    'x-tagGroups': Array.isArray(groups)
+      ? [...groups, { name: 'Gateway', tags: [tag.name] }]
+      : groups,
+  };
 }

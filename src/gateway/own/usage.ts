@@ -37,10 +37,20 @@ export interface UsageParts {
   readonly clock: () => number;
 }
 
-export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
+export function createUsage({
+  state,
+  keys,
+  flights,
+  deprecatedBy,
+  answer,
+  operations,
+  clock,
+}: UsageParts): Usage {
   /** On first use: a contract may have thousands. */
   let costs: Readonly<Record<string, number>> | null = null;
-  const sunsets = new Map(operations.filter(({ sunset }) => sunset !== null).map(({ id, sunset }) => [id, sunset]));
+  const sunsets = new Map(
+    operations.filter(({ sunset }) => sunset !== null).map(({ id, sunset }) => [id, sunset]),
+  );
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
@@ -85,12 +95,26 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     const { method, fields } = exchange.call;
     const admission = await state.look(client.subject, client.limits);
     exchange.usage = admission;
-    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
+    if (method !== 'GET' && method !== 'HEAD')
+      throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
     const body = await bodyFor(client, admission);
     const etag = entityTag(body);
-    const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
-    if (hasTag(fieldIn(fields.list, 'if-none-match'), etag)) return await answer.send(exchange, 304, headers, '');
-    await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
+    const headers = [
+      'ETag',
+      etag,
+      'Cache-Control',
+      'private, no-cache',
+      'Vary',
+      'X-API-Key, Authorization',
+    ];
+    if (hasTag(fieldIn(fields.list, 'if-none-match'), etag))
+      return await answer.send(exchange, 304, headers, '');
+    await answer.send(
+      exchange,
+      200,
+      [...headers, 'Content-Type', 'application/json; charset=utf-8'],
+      body,
+    );
   };
 }
 
@@ -113,7 +137,11 @@ function scopeLabel({ scope }: Window): { readonly operation?: string; readonly 
   return kind === 'tag' ? { tag: name } : { operation: name };
 }
 
-function banOf({ limits: { escalation } }: KnownClient, { bannedUntil, strikes }: Admission, level: number) {
+function banOf(
+  { limits: { escalation } }: KnownClient,
+  { bannedUntil, strikes }: Admission,
+  level: number,
+) {
   return {
     until: iso(bannedUntil),
     strikes,

@@ -40,7 +40,12 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
     if (exchange.usage)
-      addLimitHeaders(lines, exchange.usage, exchange.operation?.scopes, exchange.admission?.violated);
+      addLimitHeaders(
+        lines,
+        exchange.usage,
+        exchange.operation?.scopes,
+        exchange.admission?.violated,
+      );
     cors.add(lines, exchange);
     if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
       lines.addLines(linesOf(exchange.operation));
@@ -50,7 +55,12 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     return lines;
   }
 
-  function send(exchange: Exchange, status: number, own: OwnFields, body: string | Buffer): MaybePromise<void> {
+  function send(
+    exchange: Exchange,
+    status: number,
+    own: OwnFields,
+    body: string | Buffer,
+  ): MaybePromise<void> {
     if (exchange.usage !== null) return write(exchange, status, own, body);
     return guard.look(exchange.address).then((usage) => {
       exchange.usage = usage;
@@ -79,12 +89,18 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     exchange.code = refusal.code;
     exchange.refusal = refusal;
     if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
-    else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
+    else if (!(failure instanceof Refusal))
+      observe({ type: 'bug', id: exchange.id, error: failure });
     // Only an aborted connection can show that the response is incomplete.
     if (call.begun) return call.cutOff();
     if (refusal.close || leavesMuchUnread(exchange)) call.keepAlive = false;
     if (prefersProblem(exchange.head.accept))
-      return send(exchange, refusal.status, failureFields(refusal, hasReference, PROBLEM), refusal.problem);
+      return send(
+        exchange,
+        refusal.status,
+        failureFields(refusal, hasReference, PROBLEM),
+        refusal.problem,
+      );
     return send(exchange, refusal.status, linesOfRefusal(refusal), refusal.body);
   }
 
@@ -95,8 +111,8 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
   }
 
   /**
-   * The only place that turns a thrown error or a returned refusal into a response. Never throws or rejects: all other
-   * requests continue.
+   * The only place that turns a thrown error or a returned refusal into a response. Never throws or
+   * rejects: all other requests continue.
    */
   function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {

@@ -11,7 +11,8 @@ export interface CorsSettings {
 }
 
 /** Without origins the backend sends the CORS fields and responds to preflights. */
-export const isOfBackend = ({ origins }: Pick<CorsSettings, 'origins'>): boolean => origins.length === 0;
+export const isOfBackend = ({ origins }: Pick<CorsSettings, 'origins'>): boolean =>
+  origins.length === 0;
 
 /** Fetch standard. Pages set the key header themselves, so credentials mode is never allowed. */
 export function createCors({ origins, maxAge }: CorsSettings) {
@@ -43,7 +44,9 @@ export function createCors({ origins, maxAge }: CorsSettings) {
 
 export function isPreflight(exchange: Exchange): boolean {
   const { origin, preflightMethod } = exchange.head;
-  return exchange.call.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
+  return (
+    exchange.call.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined
+  );
 }
 
 /** RFC 9110 section 5.1: only field names and commas are returned. */

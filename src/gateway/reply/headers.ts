@@ -20,9 +20,9 @@ const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
 ].map(oneByte);
 
 /**
- * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers of
- * draft-ietf-httpapi-ratelimit-headers: the client's own windows, then those of the request's scopes. X-RateLimit-Reset
- * is rounded up so that a client that waits for it is not early.
+ * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers
+ * of draft-ietf-httpapi-ratelimit-headers: the client's own windows, then those of the request's
+ * scopes. X-RateLimit-Reset is rounded up so that a client that waits for it is not early.
  */
 export function addLimitHeaders(
   lines: FieldLines,
@@ -37,7 +37,8 @@ export function addLimitHeaders(
     if (reading.window.scope === undefined) list = withLimits(list, reading, now);
   }
   if (scopes.length > 0) {
-    for (const reading of readings) if (isScopedIn(reading.window, scopes)) list = withLimits(list, reading, now);
+    for (const reading of readings)
+      if (isScopedIn(reading.window, scopes)) list = withLimits(list, reading, now);
   }
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remaining);
@@ -53,9 +54,11 @@ const wordsOf = remembered((window: Window) => {
 
 function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';
-  for (const { window } of readings) if (window.scope === undefined) list = withPolicy(list, window);
+  for (const { window } of readings)
+    if (window.scope === undefined) list = withPolicy(list, window);
   if (scopes.length === 0) return list;
-  for (const { window } of readings) if (isScopedIn(window, scopes)) list = withPolicy(list, window);
+  for (const { window } of readings)
+    if (isScopedIn(window, scopes)) list = withPolicy(list, window);
   return list;
 }
 

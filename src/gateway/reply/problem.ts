@@ -5,8 +5,8 @@ export const PROBLEM = 'application/problem+json';
 type Range = readonly [type: string, weight: number];
 
 /**
- * RFC 9110 section 12.5.1: their type has more weight than `application/json`, or at least the weight of the ranges
- * that cover that. The default is plain JSON.
+ * RFC 9110 section 12.5.1: their type has more weight than `application/json`, or at least the
+ * weight of the ranges that cover that. The default is plain JSON.
  */
 export function prefersProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false;

@@ -26,7 +26,9 @@ export function createRelay({ answer, readAhead }: RelayParts): Relay {
   };
 }
 
-/** While the budget has room, it is read ahead of a slow client, which frees the backend connection. */
+/**
+ * While the budget has room, it is read ahead of a slow client, which frees the backend connection.
+ */
 class RelayedBody implements BodySink {
   readonly #exchange: Exchange;
   readonly #body: BodyStream;
@@ -77,7 +79,8 @@ class RelayedBody implements BodySink {
   #sendOn(): void {
     const { call } = this.#exchange;
     this.#blocked = false;
-    while (this.#ahead.length > 0 && !this.#blocked) this.#blocked = !call.write(this.#ahead.shift()!, this.#drained);
+    while (this.#ahead.length > 0 && !this.#blocked)
+      this.#blocked = !call.write(this.#ahead.shift()!, this.#drained);
     if (this.#ahead.length > 0) return;
     this.#letGo();
     if (this.#ended) call.end();

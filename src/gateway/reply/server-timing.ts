@@ -8,8 +8,8 @@ const SERVER_TIMING = oneByte('Server-Timing');
 const ALLOW_ORIGIN = oneByte('Timing-Allow-Origin');
 
 /**
- * W3C Server-Timing, in milliseconds. Only for valid keys: the time to reject a key must not be revealed. `origins`:
- * CORS origins whose pages may read it.
+ * W3C Server-Timing, in milliseconds. Only for valid keys: the time to reject a key must not be
+ * revealed. `origins`: CORS origins whose pages may read it.
  */
 export function createTiming(origins: readonly string[]): AddTiming {
   const any = origins.includes('*');

@@ -22,7 +22,8 @@ export function createJoinTunnel(answer: Answer, returned: ReturnedNames): JoinT
     if (early !== null) far.write(early);
     near.pipe(far);
     far.pipe(near);
-    for (const side of [near, far]) side.once('end', () => near.setTimeout(SILENCE, () => near.destroy()));
+    for (const side of [near, far])
+      side.once('end', () => near.setTimeout(SILENCE, () => near.destroy()));
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   };

@@ -16,7 +16,11 @@ export interface UnparsedAnswerParts {
   readonly hasReference: () => boolean;
 }
 
-export function createUnparsedAnswers({ guard, observe, hasReference }: UnparsedAnswerParts): AnswerUnparsed {
+export function createUnparsedAnswers({
+  guard,
+  observe,
+  hasReference,
+}: UnparsedAnswerParts): AnswerUnparsed {
   async function write(refusal: Refusal, reply: BrokenReply): Promise<void> {
     const startedAt = performance.now();
     const address = plainAddress(reply.peer);

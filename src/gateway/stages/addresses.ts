@@ -42,7 +42,8 @@ export function behindMounts(
   return (exchange, target) => {
     const { path } = target;
     const found = own.find(({ mount }) => isInMount(mount, path));
-    if (found === undefined || isOfContract(exchange.call.method, path)) return authenticate(exchange, target);
+    if (found === undefined || isOfContract(exchange.call.method, path))
+      return authenticate(exchange, target);
     const { mount, rules, reading } = found;
     const refusal = rules?.refuse(exchange.address) ?? null;
     if (refusal !== null) {

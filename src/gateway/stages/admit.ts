@@ -20,7 +20,11 @@ export type Admit = (
 ) => MaybePromise<Admitted | Refusal>;
 
 /** Returns the refusal of an admission, and reports a ban that begins with it. */
-export type Judge = (exchange: Exchange, client: KnownClient, admission: Admission) => Admitted | Refusal;
+export type Judge = (
+  exchange: Exchange,
+  client: KnownClient,
+  admission: Admission,
+) => Admitted | Refusal;
 
 export interface AdmitParts {
   readonly state: Pick<State, 'admit'>;
@@ -70,8 +74,11 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
 }
 
 /** All requests of a flood share the refusal for a second. */
-export function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
-  let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
+export function keepingLast<A, B, C>(
+  make: (a: A, b: B, c: C) => Refusal,
+): (a: A, b: B, c: C) => Refusal {
+  let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null =
+    null;
   return (a, b, c) => {
     if (last?.a !== a || last.b !== b || last.c !== c) last = { a, b, c, refusal: make(a, b, c) };
     return last.refusal;
@@ -83,7 +90,10 @@ const STRIKE = ' Requests sent earlier count towards a ban.';
 const LAST_STRIKE = ' The next request sent earlier bans this key.';
 
 /** Empty if the plan has no bans. */
-function warningOf({ limits: { escalation } }: KnownClient, { strikes, freeRefusals }: Admission): string {
+function warningOf(
+  { limits: { escalation } }: KnownClient,
+  { strikes, freeRefusals }: Admission,
+): string {
   if (escalation === null) return '';
   return strikes === escalation.strikes - 1 && freeRefusals === 0 ? LAST_STRIKE : STRIKE;
 }

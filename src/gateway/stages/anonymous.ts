@@ -17,21 +17,39 @@ export interface AnonymousParts {
 }
 
 /** `null`: every request needs a key, because of the plans or the contract. */
-export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans'>; contract: Contract }): Plan | null {
-  return contract.operations.some(({ isPublic }) => isPublic) ? (config.plans.publicPlan ?? null) : null;
+export function publicPlanOf({
+  config,
+  contract,
+}: {
+  config: Pick<Config, 'plans'>;
+  contract: Contract;
+}): Plan | null {
+  return contract.operations.some(({ isPublic }) => isPublic)
+    ? (config.plans.publicPlan ?? null)
+    : null;
 }
 
 /** Addresses are never banned, because many people may share one. */
-export function createAnonymous({ contract, plan, subjects, usagePath }: AnonymousParts): Anonymous | null {
+export function createAnonymous({
+  contract,
+  plan,
+  subjects,
+  usagePath,
+}: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
   const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
   const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
 
   return (exchange, { path }) => {
-    const isPublic = path !== usagePath && contract.match(exchange.call.method, path).operation?.isPublic === true;
+    const isPublic =
+      path !== usagePath && contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
     const { address } = exchange;
-    return clientWithoutKey(subjects.of(address), networkOf(address), { limits, weight, concurrency });
+    return clientWithoutKey(subjects.of(address), networkOf(address), {
+      limits,
+      weight,
+      concurrency,
+    });
   };
 }
 
@@ -39,7 +57,11 @@ export function createAnonymous({ contract, plan, subjects, usagePath }: Anonymo
 export function clientWithoutKey(
   subject: string,
   network: string,
-  { limits, weight, concurrency }: Pick<Client, 'limits' | 'concurrency'> & { readonly weight: number },
+  {
+    limits,
+    weight,
+    concurrency,
+  }: Pick<Client, 'limits' | 'concurrency'> & { readonly weight: number },
 ): Client {
   return {
     keyId: subject,

@@ -10,14 +10,22 @@ import { knownRefusals, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import { type Client, type ClientAddresses, isAnonymous } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
-import { hashSecret, isWellFormed, MAX_IMPORTED_LENGTH, MAX_KEY_LENGTH } from '../../keys/secret.ts';
+import {
+  hashSecret,
+  isWellFormed,
+  MAX_IMPORTED_LENGTH,
+  MAX_KEY_LENGTH,
+} from '../../keys/secret.ts';
 import type { Plan } from '../../limits/plans.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import { bearerToken, type Head } from '../wire/head.ts';
 
 /** Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it. */
-export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
+export type Authenticate = (
+  exchange: Exchange,
+  entered: Target,
+) => MaybePromise<KnownClient | Refusal>;
 
 /** `null`: the request needs a key. */
 export type Anonymous = (exchange: Exchange, entered: Target) => Client | null;
@@ -31,7 +39,13 @@ export interface AuthenticateParts {
 }
 
 /** 429 if the address fails too often. */
-export function createAuthenticate({ keyring, guard, clock, carriers, anonymous }: AuthenticateParts): Authenticate {
+export function createAuthenticate({
+  keyring,
+  guard,
+  clock,
+  carriers,
+  anonymous,
+}: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(carriers);
   const secretIn = createSecretReader(carriers, unauthorized);
   const withoutLimits = knownRefusals('limits_not_set');
@@ -40,7 +54,9 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
     const secret = secretIn(exchange.head);
     if (secret === null) {
       const client = anonymous?.(exchange, target) ?? null;
-      return client === null ? fail(exchange, unauthorized('missing_api_key')) : accept(exchange, client);
+      return client === null
+        ? fail(exchange, unauthorized('missing_api_key'))
+        : accept(exchange, client);
     }
     if (secret instanceof Refusal) return fail(exchange, secret);
     if (secret.length > (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH))
@@ -49,17 +65,22 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
     // A malformed key needs no look-up.
-    if (!isWellFormed(secret) && !keyring.acceptsImported) return fail(exchange, unauthorized('invalid_api_key'));
+    if (!isWellFormed(secret) && !keyring.acceptsImported)
+      return fail(exchange, unauthorized('invalid_api_key'));
     const found = keyring.find(hash);
-    return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
+    return found instanceof Promise
+      ? found.then((client) => accept(exchange, client))
+      : accept(exchange, found);
   };
 
   function accept(exchange: Exchange, client: Client | null): MaybePromise<KnownClient | Refusal> {
     if (!client) return fail(exchange, unauthorized('invalid_api_key'));
     exchange.client = client;
     if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
-    if (client.retiresAt !== null && client.retiresAt <= clock()) return fail(exchange, unauthorized('key_retired'));
-    if (client.expiresAt !== null && client.expiresAt <= clock()) return fail(exchange, unauthorized('key_expired'));
+    if (client.retiresAt !== null && client.retiresAt <= clock())
+      return fail(exchange, unauthorized('key_retired'));
+    if (client.expiresAt !== null && client.expiresAt <= clock())
+      return fail(exchange, unauthorized('key_expired'));
     if (client.addresses !== null) {
       const refusal = refusalFrom(client.addresses, exchange.address);
       if (refusal !== null) return refusal;
@@ -80,7 +101,9 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
   }
 }
 
-const NOT_OF_KEY = new Refusal('address_not_allowed', { reason: 'the addresses of the key do not have it' });
+const NOT_OF_KEY = new Refusal('address_not_allowed', {
+  reason: 'the addresses of the key do not have it',
+});
 
 /** A reload brings new plans. */
 const rulesOf = remembered(({ name, addresses }: Plan) => {
@@ -107,11 +130,14 @@ function hashOf(secret: string, connection: object): string {
 
 /** The same key may come twice: in a header and as a bearer token. */
 function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unauthorized) {
-  const ambiguous = (message: string) => unauthorized('invalid_api_key', `${message} Send exactly one key.`);
+  const ambiguous = (message: string) =>
+    unauthorized('invalid_api_key', `${message} Send exactly one key.`);
 
   return function secretIn({ apiKeys, authorizations }: Head): string | Refusal | null {
     if (apiKeys.length > 1 || authorizations.length > 1)
-      return ambiguous(`The request has more than one ${apiKeys.length > 1 ? 'key' : 'Authorization'} header.`);
+      return ambiguous(
+        `The request has more than one ${apiKeys.length > 1 ? 'key' : 'Authorization'} header.`,
+      );
     const token = bearer && authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
     const apiKey = apiKeys[0] ?? null;
     if (apiKey !== null && token !== null && apiKey !== token)
@@ -129,7 +155,9 @@ function createUnauthorized(carriers: Carriers): Unauthorized {
 
   /** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
   const refusal = (code: Code, message: string | undefined) => {
-    const challenge = bearer ? 'Bearer realm="storegate"' : `ApiKey realm="storegate", header="${headers[0]}"`;
+    const challenge = bearer
+      ? 'Bearer realm="storegate"'
+      : `ApiKey realm="storegate", header="${headers[0]}"`;
     const error = bearer && code !== 'missing_api_key' ? ', error="invalid_token"' : '';
     return new Refusal(code, {
       ...(message === undefined ? {} : { message }),
@@ -139,7 +167,8 @@ function createUnauthorized(carriers: Carriers): Unauthorized {
 
   return (code, message) => {
     if (message !== undefined) return refusal(code, message);
-    const known = shared.get(code) ?? refusal(code, code === 'missing_api_key' ? missing : undefined);
+    const known =
+      shared.get(code) ?? refusal(code, code === 'missing_api_key' ? missing : undefined);
     shared.set(code, known);
     return known;
   };

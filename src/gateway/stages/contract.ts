@@ -46,7 +46,8 @@ export function createContract(settings: ContractSettings): CheckContract {
     }
     if (operation.exempt === 'pass') return unchecked(exchange, { client, target, route });
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
-    if (operation.reportOnly) return reported(exchange, operation, { client, target, route }, faults);
+    if (operation.reportOnly)
+      return reported(exchange, operation, { client, target, route }, faults);
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
     if (!media) {
@@ -58,16 +59,24 @@ export function createContract(settings: ContractSettings): CheckContract {
         refuse([...faults, ...found]);
         return checked({ client, target, route, body });
       };
-      const found = body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.party, body, media);
+      const found =
+        body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.party, body, media);
       return found instanceof Promise ? found.then(end) : end(found);
     });
   };
 
-  function bodyOf(exchange: Exchange, { maxBodyBytes }: Route, { party }: Admitted): Promise<Buffer | null> {
+  function bodyOf(
+    exchange: Exchange,
+    { maxBodyBytes }: Route,
+    { party }: Admitted,
+  ): Promise<Buffer | null> {
     return bodies.read(exchange, maxBodyBytes, party);
   }
 
-  function unchecked(exchange: Exchange, request: Omit<CheckedRequest, 'body'>): MaybePromise<Checked> {
+  function unchecked(
+    exchange: Exchange,
+    request: Omit<CheckedRequest, 'body'>,
+  ): MaybePromise<Checked> {
     if (!exchange.call.hasBody) return checked({ ...request, body: null });
     const { route, client } = request;
     const arriving = bodies.begin(exchange, route.maxBodyBytes, client.party);
@@ -132,7 +141,8 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
   if (!call.hasBody) return null;
   if (!rule) throw invalid([faultOfBody('request body is not allowed', 'unexpected')]);
   const encoding = head.contentEncoding?.trim().toLowerCase();
-  const media = encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
+  const media =
+    encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
     throw new Refusal('unsupported_media_type', {
       message: `The body must be ${rule.accepted.join(' or ')}, in UTF-8 and without Content-Encoding.`,

@@ -23,18 +23,24 @@ export function createForward({ requestFields, joinTunnel, plainAnswers }: Forwa
     const { rewriting, operation } = route;
     const asked = rewriting === null ? target.raw : rewriting.asked(target);
     const fields = requestFields(exchange, client, plainAnswers && operation !== null);
-    if (rewriting !== null && rewriting.prefix !== '') fields.add('X-Forwarded-Prefix', rewriting.prefix);
+    if (rewriting !== null && rewriting.prefix !== '')
+      fields.add('X-Forwarded-Prefix', rewriting.prefix);
     return { method: exchange.call.method, target: asked, fields, body };
   }
 
-  function send(exchange: Exchange, { route }: Checked, asked: ClientRequest): Promise<StoreResponse> {
+  function send(
+    exchange: Exchange,
+    { route }: Checked,
+    asked: ClientRequest,
+  ): Promise<StoreResponse> {
     exchange.forwardedAt = performance.now();
     const stored = route.send(exchange, asked);
     const answered = route.rewriting?.answered ?? null;
     return answered === null ? stored : stored.then(answered);
   }
 
-  const forward: Forward = (exchange, checked) => send(exchange, checked, askedBy(exchange, checked));
+  const forward: Forward = (exchange, checked) =>
+    send(exchange, checked, askedBy(exchange, checked));
 
   const tunnel: ForwardTunnel = (exchange, checked) =>
     new Promise((resolve, reject) => {

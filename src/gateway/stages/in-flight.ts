@@ -71,7 +71,10 @@ export interface InFlightParts {
   readonly admit: Admit;
 }
 
-/** The refusal charges no window. The state is called only to read, once per second, and for a strike. */
+/**
+ * The refusal charges no window. The state is called only to read, once per second, and for a
+ * strike.
+ */
 export function createInFlight({ plans, flights, state, judge, admit }: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
   const refusalOf = keepingLast(tooMany);
@@ -90,7 +93,12 @@ export function createInFlight({ plans, flights, state, judge, admit }: InFlight
       : refuse(exchange, client, found, retryAfter);
   };
 
-  function refuse(exchange: Exchange, client: KnownClient, usage: Usage, retryAfter: number): Admitted | Refusal {
+  function refuse(
+    exchange: Exchange,
+    client: KnownClient,
+    usage: Usage,
+    retryAfter: number,
+  ): Admitted | Refusal {
     if ('verdict' in usage && usage.verdict === 'banned') return judge(exchange, client, usage);
     exchange.usage = usage;
     const { concurrency, subject } = client;
@@ -136,7 +144,11 @@ function retryAfterOf({ endedAt }: Flight): number {
 }
 
 /** Whether this refusal is one more than the client's workers explain. */
-function isIgnored({ wait }: Flight, { limits: { escalation } }: KnownClient, retryAfter: number): boolean {
+function isIgnored(
+  { wait }: Flight,
+  { limits: { escalation } }: KnownClient,
+  retryAfter: number,
+): boolean {
   if (escalation === null) return false;
   const now = performance.now();
   return isStrike(wait, escalation, now + retryAfter * SECOND, now);
@@ -149,7 +161,11 @@ function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
 
 function tooMany(most: number, kind: string, retryAfter: number): Refusal {
   const whose =
-    kind === 'account' ? 'for all keys of this account' : kind === 'key' ? 'for this key' : 'for this address';
+    kind === 'account'
+      ? 'for all keys of this account'
+      : kind === 'key'
+        ? 'for this key'
+        : 'for this address';
   return new Refusal('too_many_in_flight', {
     message: `Too many concurrent requests (max ${most} ${whose}). Wait for a response; refused requests count against no quota.`,
     headers: ['Retry-After', `${retryAfter}`],

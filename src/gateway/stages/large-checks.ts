@@ -8,7 +8,10 @@ import { ClientAbort } from '../wire/client-abort.ts';
 const LARGE = 64 * 1024;
 /** Milliseconds, rounded up to whole steps. */
 const TURN = 2;
-/** Milliseconds of turns, after which the event loop is free for as long. A timer is too coarse for each turn. */
+/**
+ * Milliseconds of turns, after which the event loop is free for as long. A timer is too coarse for
+ * each turn.
+ */
 const STINT = 20;
 
 /** Without `steps`, which do what `check` does, it is one step. */
@@ -24,8 +27,9 @@ interface Waiting {
 }
 
 /**
- * One turn at a time: plans by weight, and in a plan one body after another, accounts in turn. After a body or a stint
- * the event loop is free for the same time, so that large bodies use at most half of the process.
+ * One turn at a time: plans by weight, and in a plan one body after another, accounts in turn.
+ * After a body or a stint the event loop is free for the same time, so that large bodies use at
+ * most half of the process.
  */
 export class LargeChecks {
   readonly #waiting = new FairQueue<Waiting>(Number.POSITIVE_INFINITY);
@@ -34,10 +38,15 @@ export class LargeChecks {
   #spent = 0;
 
   /**
-   * A large body, and a smaller one after its first turn, waits for its owner's turn. Rejects with ClientAbort if the
-   * client disconnected.
+   * A large body, and a smaller one after its first turn, waits for its owner's turn. Rejects with
+   * ClientAbort if the client disconnected.
    */
-  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: QueueOwner, body: Buffer, by: BodyCheck<T>): MaybePromise<T> {
+  inTurn<T>(
+    { call }: Pick<Exchange, 'call'>,
+    owner: QueueOwner,
+    body: Buffer,
+    by: BodyCheck<T>,
+  ): MaybePromise<T> {
     const steps = by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) };
     const first = body.length < LARGE ? turnOf(steps) : null;
     return first?.done ? first.value : this.run(owner, steps, call);

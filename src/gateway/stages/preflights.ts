@@ -19,12 +19,13 @@ const LIMITS: Limits = { windows: [ALLOWANCE], escalation: null };
 const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
 
 /**
- * Lets preflights for the backend pass without a key, because browsers send none. `usagePath` has no
- * backend; `null`: it belongs to the API.
+ * Lets preflights for the backend pass without a key, because browsers send none. `usagePath` has
+ * no backend; `null`: it belongs to the API.
  */
 export function withPreflights(other: Anonymous | null, usagePath: string | null): Anonymous {
   return (exchange, target) => {
-    if (!isPreflight(exchange) || target.path === usagePath) return other === null ? null : other(exchange, target);
+    if (!isPreflight(exchange) || target.path === usagePath)
+      return other === null ? null : other(exchange, target);
     const network = networkOf(exchange.address);
     return clientWithoutKey(`address:${network}`, network, CLIENT);
   };

@@ -72,7 +72,8 @@ export function createRequestGuard(parts: RequestGuardParts) {
       store: null,
       cancel: null,
     };
-    // What follows may already belong to the other protocol. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    // What follows may already belong to the other protocol. HTTP/1.0 has no Upgrade (RFC 9110
+    // section 7.8).
     if (head.upgrade !== undefined && call.minor > 0) call.keepAlive = false;
     call.whenEnded(() => end(exchange));
     return exchange;
@@ -112,7 +113,8 @@ export function createRequestGuard(parts: RequestGuardParts) {
         message: 'The request has more than one Content-Type. Send one.',
         close: true,
       });
-    if (call.framing !== 'chunked' && call.framing > config.maxBodyBytes) throw tooLarge(config.maxBodyBytes);
+    if (call.framing !== 'chunked' && call.framing > config.maxBodyBytes)
+      throw tooLarge(config.maxBodyBytes);
     if (call.target.length > config.maxUrlBytes) {
       throw new Refusal('uri_too_long', {
         message: `The request target exceeds ${config.maxUrlBytes} bytes. Shorten the path or the query.`,
@@ -147,7 +149,8 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
 }
 
 function requestEventOf(exchange: Exchange, reportOf: ReportFaults): RequestEvent {
-  const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
+  const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } =
+    exchange;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
     type: 'request',
@@ -172,7 +175,19 @@ function requestEventOf(exchange: Exchange, reportOf: ReportFaults): RequestEven
 }
 
 function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
-  const { call, head, client, operation, refusal, usage, admission, cost, scopes, startedAt, span } = exchange;
+  const {
+    call,
+    head,
+    client,
+    operation,
+    refusal,
+    usage,
+    admission,
+    cost,
+    scopes,
+    startedAt,
+    span,
+  } = exchange;
   const details = refusal === null ? null : refusal.details;
   const since = (at: number) => (at > 0 ? at - startedAt : null);
   return {

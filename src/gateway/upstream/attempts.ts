@@ -19,11 +19,19 @@ export function tracedFields(requestFields: RequestFields): RequestFields {
   };
 }
 
-export function watched(span: RequestSpan, fields: FieldLines, { identity }: StoreHandle, taker: ResponseReceiver) {
+export function watched(
+  span: RequestSpan,
+  fields: FieldLines,
+  { identity }: StoreHandle,
+  taker: ResponseReceiver,
+) {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);
   if (attempt !== last)
-    fields.text = fields.text.replace(traceparentAt(span, last.id), traceparentAt(span, attempt.id));
+    fields.text = fields.text.replace(
+      traceparentAt(span, last.id),
+      traceparentAt(span, attempt.id),
+    );
   attempt.startedAt = performance.now();
   attempt.store = identity.store;
   return new Watched(attempt, taker);

@@ -1,4 +1,10 @@
-import type { ClientConnection, ClientRequest, OpenerOptions, Pool, PoolLimits } from '@storegate/http1';
+import type {
+  ClientConnection,
+  ClientRequest,
+  OpenerOptions,
+  Pool,
+  PoolLimits,
+} from '@storegate/http1';
 import { checkedLines, FieldLines } from '@storegate/http1';
 import type { StatusRange, Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
@@ -11,7 +17,10 @@ const LONGEST_PROBE = 30_000;
 const SHORTEST_WAIT = 10;
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** The pool's connections may all be blocked by a backend that hangs. Each check has its own deadline. */
+/**
+ * The pool's connections may all be blocked by a backend that hangs. Each check has its own
+ * deadline.
+ */
 const OWN_CONNECTION = {
   connections: 1,
   mostWaiting: 0,
@@ -39,8 +48,8 @@ export interface ChecksParts {
 }
 
 /**
- * Without a path only while the backend is down. Each process checks on its own, because its own connections may be
- * what fails.
+ * Without a path only while the backend is down. Each process checks on its own, because its own
+ * connections may be what fails.
  */
 export class Checks {
   readonly #parts: ChecksParts;
@@ -97,7 +106,10 @@ export class Checks {
     const { state, since, failedReturns } = this.#parts.health;
     if (state === 'away') {
       if (failedReturns > 0)
-        return Math.min(ejection.probeInterval * 2 ** failedReturns, Math.max(LONGEST_PROBE, ejection.probeInterval));
+        return Math.min(
+          ejection.probeInterval * 2 ** failedReturns,
+          Math.max(LONGEST_PROBE, ejection.probeInterval),
+        );
       return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
     }
     const left = state === 'returning' ? since + ejection.slowStart - performance.now() : NEVER;
@@ -124,10 +136,18 @@ export class Checks {
 
   #ask(end: (verdict: Verdict, error?: Error) => void): void {
     const { path, timeout, statuses } = this.#settings.healthChecks;
-    const asked: ClientRequest = { method: 'GET', target: path ?? ANY_PATH, fields: new FieldLines(), body: null };
+    const asked: ClientRequest = {
+      method: 'GET',
+      target: path ?? ANY_PATH,
+      fields: new FieldLines(),
+      body: null,
+    };
     asked.fields.addLines(LINES);
     const connection = this.#pool.take() as ClientConnection;
-    this.#deadline = setTimeout(() => done('silent', new Error(`no answer to a check within ${timeout} ms`)), timeout);
+    this.#deadline = setTimeout(
+      () => done('silent', new Error(`no answer to a check within ${timeout} ms`)),
+      timeout,
+    );
     const done: typeof end = (verdict, error) => {
       clearTimeout(this.#deadline);
       // A connection with a complete response is reused.

@@ -78,7 +78,8 @@ export class DnsResolver {
     const { host, moved, resolve = bySystem } = this.#parts;
     this.#asked = performance.now();
     const found = await resolve(host);
-    if (found.length === 0) throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+    if (found.length === 0)
+      throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
     const before = new Set(this.#known.map(({ address }) => address));
     const now = new Set(found.map(({ address }) => address));
     this.#known = found;

@@ -1,4 +1,10 @@
-import type { ClientConnection, ClientError, ClientRequest, ClientResponse, ResponseReceiver } from '@storegate/http1';
+import type {
+  ClientConnection,
+  ClientError,
+  ClientRequest,
+  ClientResponse,
+  ResponseReceiver,
+} from '@storegate/http1';
 import { BodyStream } from '@storegate/http1';
 import type { StoreHandle } from './upstream.ts';
 
@@ -18,8 +24,8 @@ interface HalfOpenParts {
 }
 
 /**
- * If the backend still hangs, another one serves the client, and the request continues alone as a probe. Only for safe
- * requests.
+ * If the backend still hangs, another one serves the client, and the request continues alone as a
+ * probe. Only for safe requests.
  */
 export class HalfOpenRequest implements ResponseReceiver {
   readonly #parts: HalfOpenParts;

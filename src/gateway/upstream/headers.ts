@@ -1,4 +1,11 @@
-import { type CheckedLines, checkedLines, FieldLines, type Fields, oneByte, prepareRead } from '@storegate/http1';
+import {
+  type CheckedLines,
+  checkedLines,
+  FieldLines,
+  type Fields,
+  oneByte,
+  prepareRead,
+} from '@storegate/http1';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { remembered } from '../../common/remembered.ts';
@@ -24,18 +31,25 @@ const VIA = oneByte('via');
 export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
 /** `null`: not sent. */
-export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
+export type IdentityHeaders = Readonly<
+  Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>
+>;
 
 /**
- * `Connection: X-Storegate-Account` cannot remove our headers, because a client's options apply only to its own.
- * `plain`: without Accept-Encoding.
+ * `Connection: X-Storegate-Account` cannot remove our headers, because a client's options apply
+ * only to its own. `plain`: without Accept-Encoding.
  */
 export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
 export function createRequestFields(identity: IdentityHeaders, via: Via): RequestFields {
   const linesOf = remembered((client: Caller) => {
     const { account, plan, scopes } = client;
-    const values = { keyId: isAnonymous(client) ? '' : client.keyId, account, plan, scopes: scopes.join(' ') };
+    const values = {
+      keyId: isAnonymous(client) ? '' : client.keyId,
+      account,
+      plan,
+      scopes: scopes.join(' '),
+    };
     return checkedLines(
       (Object.keys(values) as (keyof typeof values)[]).flatMap((name) =>
         identity[name] === null || values[name] === '' ? [] : [identity[name], values[name]],
@@ -46,7 +60,9 @@ export function createRequestFields(identity: IdentityHeaders, via: Via): Reques
   return function requestFields(exchange, client, plain = false) {
     const { head, call } = exchange;
     const lines = new FieldLines();
-    lines.addLines(plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines);
+    lines.addLines(
+      plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines,
+    );
     lines.addLines(via.lines[call.minor]);
     lines.addKnown(REQUEST_ID, exchange.id);
     lines.addLines(linesOf(client));
@@ -73,12 +89,16 @@ function peerLines({ address, call, head: { host } }: Exchange): CheckedLines {
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;
-  const proto = forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : protoOf(call);
+  const proto =
+    forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : protoOf(call);
   const host = head.forwardedHost ?? head.host;
   lines.add('X-Forwarded-For', chain.join(', '));
   lines.add('X-Forwarded-Proto', proto);
   if (host !== undefined) lines.add('X-Forwarded-Host', host);
-  lines.add('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
+  lines.add(
+    'Forwarded',
+    `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`,
+  );
 }
 
 function protoOf({ secure }: Call): string {
@@ -91,7 +111,9 @@ function node(address: string): string {
 }
 
 function origin(proto: string, host: string | undefined): string {
-  return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
+  return host === undefined
+    ? `proto=${proto}`
+    : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
 interface Returned {
@@ -102,7 +124,10 @@ interface Returned {
   isPrepared: boolean;
 }
 
-/** Flat, with lower-case names. Backends often repeat the fields of a response, and then it returns the same list. */
+/**
+ * Flat, with lower-case names. Backends often repeat the fields of a response, and then it returns
+ * the same list.
+ */
 export function returnedHeaders(
   fields: Pick<Fields, 'list' | 'meaning'>,
   status: number,
@@ -127,12 +152,15 @@ function returnedList(fields: readonly string[], status: number, names: Returned
   let cached = false;
   for (let i = 0; i < fields.length; i += 2) {
     const { name, returned } = names.of(fields[i]!);
-    if (name === 'connection') connection = connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
+    if (name === 'connection')
+      connection = connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
     // 204 has no length (RFC 9110 section 8.6).
     if (!returned || (status === 204 && name === 'content-length')) continue;
     if (name === 'cache-control') cached = true;
     list.push(name, fields[i + 1]!);
   }
   if (!cached) for (const text of ONLY_FOR_ITS_KEY) list.push(text);
-  return connection === '' || connection === 'keep-alive' ? list : withoutFields(list, optionsOf(connection));
+  return connection === '' || connection === 'keep-alive'
+    ? list
+    : withoutFields(list, optionsOf(connection));
 }

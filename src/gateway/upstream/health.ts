@@ -9,7 +9,10 @@ export type Verdict = 'good' | 'bad' | 'silent';
 
 export type HealthSettings = Pick<Upstream, 'ejection' | 'healthChecks' | 'stores'>;
 
-/** Milliseconds: within this time after a good response, failures in a row may be of one bad operation. */
+/**
+ * Milliseconds: within this time after a good response, failures in a row may be of one bad
+ * operation.
+ */
 const QUIET = 1_000;
 const LEAST = 20;
 /** Each good response allows one more. */
@@ -20,11 +23,12 @@ const ONLY_SAFE = 1_000;
 const LEAST_SHARE = 0.1;
 
 /**
- * Pure: callers pass milliseconds on one clock. Methods that may change the state return whether they did.
+ * Pure: callers pass milliseconds on one clock. Methods that may change the state return whether
+ * they did.
  *
- * Failures in a row detect a backend that hangs. A good response to any operation ends the row, and within a second of
- * one no row counts, so one bad operation has no effect. Only failed connections count at once, because no operation
- * causes them.
+ * Failures in a row detect a backend that hangs. A good response to any operation ends the row, and
+ * within a second of one no row counts, so one bad operation has no effect. Only failed connections
+ * count at once, because no operation causes them.
  */
 export class Health {
   settings: HealthSettings;
@@ -53,7 +57,9 @@ export class Health {
 
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
-    return this.state !== 'away' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold;
+    return (
+      this.state !== 'away' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold
+    );
   }
 
   /** `safe`: the request may be cancelled and retried on another backend. */
@@ -157,14 +163,20 @@ export class Health {
   /** A backend that serves other requests is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
     if (this.state !== 'returning' || failure === 'statuses') return false;
-    return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
+    return (
+      failure === 'unreachable' ||
+      failure === 'untrusted' ||
+      this.#good === 0 ||
+      now - this.#lastGood >= QUIET
+    );
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {
     const { failures, timeouts, failureRate } = this.settings.ejection;
     const isQuiet = now - this.#lastGood >= QUIET;
     const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
-    if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;
+    if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted'))
+      return failure;
     const { all, some } = this.#last.counts(now);
     return all >= LEAST && some / all >= failureRate ? 'failing' : null;
   }

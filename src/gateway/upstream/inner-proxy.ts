@@ -24,16 +24,23 @@ type ConnectionOf = (request: IncomingMessage) => TargetConnection;
 const MOST_INTERIM = 16;
 
 /**
- * The server does not listen: the gateway calls it over pairs of streams, so one parser judges every byte from
- * outside. Each pair has a connection to the target of its own, so the pool applies to a target what it applies to an
- * upstream: deadlines, idle times, retries.
+ * The server does not listen: the gateway calls it over pairs of streams, so one parser judges
+ * every byte from outside. Each pair has a connection to the target of its own, so the pool applies
+ * to a target what it applies to an upstream: deadlines, idle times, retries.
  */
-export function createInnerProxy(target: string, { timeouts, observe, returned }: InnerProxyParts): Send {
+export function createInnerProxy(
+  target: string,
+  { timeouts, observe, returned }: InnerProxyParts,
+): Send {
   const url = new URL(target);
   const connections = new WeakMap<object, TargetConnection>();
   const connectionOf: ConnectionOf = ({ socket }) => connections.get(socket)!;
   const proxy = createProxy(url, connectionOf);
-  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0, headersTimeout: 0 });
+  const server = createServer({
+    maxHeaderSize: MOST_HEAD_BYTES,
+    requestTimeout: 0,
+    headersTimeout: 0,
+  });
   server.maxHeadersCount = 0;
   server.on('clientError', (error, far) => connections.get(far)!.fail(error));
   server.on('request', (request, response) => {

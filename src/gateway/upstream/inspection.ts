@@ -10,7 +10,11 @@ import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
 import type { ResponseBody, StoreResponse } from './store-response.ts';
 
-export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreResponse) => MaybePromise<StoreResponse>;
+export type Inspect = (
+  exchange: Exchange,
+  checked: Checked,
+  stored: StoreResponse,
+) => MaybePromise<StoreResponse>;
 
 /** Intended for staging. */
 export interface InspectionParts {
@@ -22,19 +26,28 @@ export interface InspectionParts {
   readonly report: Report;
 }
 
-export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
+export function createInspection({
+  mode,
+  maxBodyBytes,
+  largeChecks,
+  report,
+}: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
   return async function inspect(exchange, { client, route: { operation } }, stored) {
     // A response to HEAD has the headers of a body that is not sent.
     if (operation === null || exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
-    const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
+    const body =
+      stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
     const steps = () => faultsIn(operation, stored, body);
     const faults =
       body instanceof BodyStream
         ? atOnce(steps())
-        : await largeChecks.inTurn(exchange, client.party, body, { check: () => atOnce(steps()), steps });
+        : await largeChecks.inTurn(exchange, client.party, body, {
+            check: () => atOnce(steps()),
+            steps,
+          });
     if (faults.length === 0) return { ...stored, body };
     const tolerated = mode === 'report' || operation.reportOnly || operation.exempt !== null;
     report(exchange, 'response', faults, tolerated ? 'none' : 'refused');

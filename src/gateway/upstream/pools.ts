@@ -4,7 +4,10 @@ import type { Upstream } from '../../config/config.ts';
 /** More would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
-export type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'keepAliveTimeout'>;
+export type Timeouts = Pick<
+  Upstream,
+  'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'keepAliveTimeout'
+>;
 
 export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions): Pool {
   const origin = new URL(url);
@@ -12,7 +15,11 @@ export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions):
   return new Pool({ ...limits, host: origin.host, basePath, open: openerTo(origin, options) });
 }
 
-export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
+export function tunnelsTo(
+  url: string,
+  timeouts: Timeouts,
+  secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {},
+): Pool {
   return poolTo(url, tunnelLimitsOf(timeouts), { ...secure, tunnels: true });
 }
 

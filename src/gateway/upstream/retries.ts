@@ -3,7 +3,14 @@ import type { RetriesSettings } from '../../config/config.ts';
 import { LastSeconds } from './last-seconds.ts';
 
 /** RFC 9110 section 9.2.2. */
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']);
+const IDEMPOTENT: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+]);
 
 export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method);
 

@@ -38,7 +38,8 @@ export function mountRewriting(
   });
 
   function returned(name: string, value: string): string {
-    if (name === 'location' || name === 'content-location') return returnedPlace(value, known, bases);
+    if (name === 'location' || name === 'content-location')
+      return returnedPlace(value, known, bases);
     return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
   }
 
@@ -50,19 +51,25 @@ export function mountRewriting(
     prefix: known,
     answered(answer) {
       const { headers } = answer;
-      return { ...answer, headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))) };
+      return {
+        ...answer,
+        headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))),
+      };
     },
   };
 }
 
 /**
- * A backend whose URL ends with a prefix already has it: http://store/v1 gets /v1/pets, not /v1/v1/pets.
- * `null`: paths stay unchanged.
+ * A backend whose URL ends with a prefix already has it: http://store/v1 gets /v1/pets, not
+ * /v1/v1/pets. `null`: paths stay unchanged.
  *
  * @param prefixes longest first; `''`: none
  * @param urls of the backends
  */
-export function prefixRewriting(prefixes: readonly string[], urls: readonly string[]): Rewriting | null {
+export function prefixRewriting(
+  prefixes: readonly string[],
+  urls: readonly string[],
+): Rewriting | null {
   const repeated = prefixes.filter((prefix) => urls.every((url) => endsWithPath(url, prefix)));
   if (repeated.length === 0) return null;
   return {
@@ -82,7 +89,12 @@ function returnedPlace(reference: string, known: string, bases: readonly Base[])
   const path = /^[^?#]*/.exec(rest)![0];
   for (const base of bases) {
     if (authority !== '' && originOf(authority, base) !== base.origin) continue;
-    const found = returnedPath(authority === '' ? path : path || '/', known, base.prefix, authority !== '');
+    const found = returnedPath(
+      authority === '' ? path : path || '/',
+      known,
+      base.prefix,
+      authority !== '',
+    );
     if (found !== null) return found + rest.slice(path.length);
   }
   return reference;
@@ -99,21 +111,29 @@ const OF_HOST = /^[ \t]*__Host-/i;
 /** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */
 function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
   if (OF_HOST.test(cookie)) return cookie;
-  return cookie.replace(/;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi, (whole, name: string, value: string) => {
-    const path = value.trimEnd();
-    for (const { prefix } of bases) {
-      const found = returnedPath(path, known, prefix, false);
-      if (found !== null) return `;${name}${path === '/' && known !== '' ? known : found}`;
-    }
-    return whole;
-  });
+  return cookie.replace(
+    /;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi,
+    (whole, name: string, value: string) => {
+      const path = value.trimEnd();
+      for (const { prefix } of bases) {
+        const found = returnedPath(path, known, prefix, false);
+        if (found !== null) return `;${name}${path === '/' && known !== '' ? known : found}`;
+      }
+      return whole;
+    },
+  );
 }
 
 /**
- * `null`: not below the prefix. `isTheirs`: certainly a path of the target. Targets that know X-Forwarded-Prefix return
- * client paths; only without a prefix are the two alike.
+ * `null`: not below the prefix. `isTheirs`: certainly a path of the target. Targets that know
+ * X-Forwarded-Prefix return client paths; only without a prefix are the two alike.
  */
-function returnedPath(path: string, known: string, prefix: string, isTheirs: boolean): string | null {
+function returnedPath(
+  path: string,
+  known: string,
+  prefix: string,
+  isTheirs: boolean,
+): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;
   if (prefix === '' && !isTheirs && isIn(known, path)) return null;
   return known + path.slice(prefix.length) || '/';

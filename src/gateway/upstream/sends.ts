@@ -14,18 +14,26 @@ export interface SendsParts {
 }
 
 /** One way to each upstream, and one to each target. */
-export function createSends({ upstreamOf, timeouts, observe, returned }: SendsParts): (to: Destination) => Send {
+export function createSends({
+  upstreamOf,
+  timeouts,
+  observe,
+  returned,
+}: SendsParts): (to: Destination) => Send {
   const toUpstreams = new Map<string, Send>();
 
   function toUpstream(name: string): Send {
     const known = toUpstreams.get(name);
     if (known !== undefined) return known;
     const upstream = upstreamOf(name);
-    const send: Send = (exchange, asked) => sendUpstream({ upstream, observe, returned, exchange, asked });
+    const send: Send = (exchange, asked) =>
+      sendUpstream({ upstream, observe, returned, exchange, asked });
     toUpstreams.set(name, send);
     return send;
   }
 
   return ({ target, upstream }) =>
-    target === null ? toUpstream(upstream!) : createInnerProxy(target, { timeouts, observe, returned });
+    target === null
+      ? toUpstream(upstream!)
+      : createInnerProxy(target, { timeouts, observe, returned });
 }

@@ -86,7 +86,9 @@ export class Store implements StoreHandle {
       store,
       weight,
       state: health.state,
-      since: Math.round(performance.timeOrigin + (health.state === 'away' ? health.downSince : health.since)),
+      since: Math.round(
+        performance.timeOrigin + (health.state === 'away' ? health.downSince : health.since),
+      ),
       reason: health.reason,
       inFlight: connections.open - connections.idle,
       ...connections,
@@ -108,7 +110,9 @@ export class Store implements StoreHandle {
   answered(status: number, epoch: number, now: number): void {
     const isFailure = this.#isFailure(status);
     if (isFailure) this.#failures++;
-    const changed = isFailure ? this.health.bad('statuses', epoch, now, this.#mayGo) : this.health.good(epoch, now);
+    const changed = isFailure
+      ? this.health.bad('statuses', epoch, now, this.#mayGo)
+      : this.health.good(epoch, now);
     if (changed) this.#report(new Error(`it answered ${status}`));
   }
 
@@ -171,7 +175,8 @@ export class Store implements StoreHandle {
   #checked(verdict: Verdict, error: unknown): void {
     const { upstream, store } = this.identity;
     if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
-    else if (this.health.ignoresChecks) this.#observe({ type: 'upstream.check_failed', upstream, store, error });
+    else if (this.health.ignoresChecks)
+      this.#observe({ type: 'upstream.check_failed', upstream, store, error });
   }
 
   #letGo(): void {

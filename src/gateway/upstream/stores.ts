@@ -39,7 +39,8 @@ export class Upstreams {
         return [name, stores];
       }),
     );
-    for (const [name, { stores }] of before) if (!this.#byName.has(name)) for (const store of stores) store.retire();
+    for (const [name, { stores }] of before)
+      if (!this.#byName.has(name)) for (const store of stores) store.retire();
   }
 
   /** Configuration and contract have checked the name. */
@@ -55,8 +56,13 @@ export class Upstreams {
 
   /** `matters`: the gateway is unready. */
   get down(): readonly { readonly upstream: string; readonly matters: boolean }[] {
-    const all = [...this.#byName].filter(([, { stores }]) => stores.every(({ health }) => health.state === 'away'));
-    return all.map(([upstream, { readyDuringOutage }]) => ({ upstream, matters: !readyDuringOutage }));
+    const all = [...this.#byName].filter(([, { stores }]) =>
+      stores.every(({ health }) => health.state === 'away'),
+    );
+    return all.map(([upstream, { readyDuringOutage }]) => ({
+      upstream,
+      matters: !readyDuringOutage,
+    }));
   }
 
   close(): void {
@@ -69,7 +75,8 @@ export class Upstreams {
 }
 
 /**
- * Shared by all clients. Created here, because an error retains what its stack refers to: a reload and its contract.
+ * Shared by all clients. Created here, because an error retains what its stack refers to: a reload
+ * and its contract.
  */
 const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
@@ -100,7 +107,8 @@ export class Stores implements Upstream {
     this.#material = text;
     this.stores = settings.stores.map((address) => {
       const kept = before.find(({ url }) => url === address.url);
-      if (kept === undefined) return new Store(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
+      if (kept === undefined)
+        return new Store(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
       kept.use(address, settings, this.#tls);
       return kept;
     });
@@ -108,7 +116,12 @@ export class Stores implements Upstream {
     for (const store of before) if (!this.stores.includes(store)) store.retire();
   }
 
-  choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
+  choose(
+    now: number,
+    safe: boolean,
+    tried: readonly StoreHandle[],
+    operation: string,
+  ): Store | Outage {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
     if (only === null) return this.#chooseOf(now, safe, tried, operation);
@@ -116,7 +129,8 @@ export class Stores implements Upstream {
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
-    // After a refused connection the next one is refused too, and a single backend gets only one retry.
+    // After a refused connection the next one is refused too, and a single backend gets only one
+    // retry.
     if (this.#only !== null && (error.failure === 'unreachable' || times > 0)) return false;
     return this.#retries.allows(error, method, times);
   }
@@ -125,7 +139,12 @@ export class Stores implements Upstream {
     return this.#retries.take(now);
   }
 
-  #chooseOf(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
+  #chooseOf(
+    now: number,
+    safe: boolean,
+    tried: readonly StoreHandle[],
+    operation: string,
+  ): Store | Outage {
     const { stores } = this;
     if (tried.length === 0 && stores.every(({ health }) => health.state === 'up'))
       return pickCandidate(stores, Math.random);
@@ -140,7 +159,9 @@ export class Stores implements Upstream {
 
   readonly #mayGo = (going: Store): boolean => {
     // Recovering backends serve only a few requests.
-    const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;
+    const gone = this.stores.filter(
+      (store) => store !== going && store.health.state !== 'up',
+    ).length;
     return gone + 1 <= this.stores.length / 2;
   };
 }

@@ -1,4 +1,9 @@
-import type { Agent as HttpAgent, IncomingMessage, ClientRequest as ProxyRequest, ServerResponse } from 'node:http';
+import type {
+  Agent as HttpAgent,
+  IncomingMessage,
+  ClientRequest as ProxyRequest,
+  ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { EMPTY, type openerTo } from '@storegate/http1';
@@ -16,8 +21,8 @@ interface TargetConnectionParts {
 }
 
 /**
- * A connection to a target, and the pair of streams over which the gateway calls the library that uses it. All three
- * end together, but what the target has sent is read first.
+ * A connection to a target, and the pair of streams over which the gateway calls the library that
+ * uses it. All three end together, but what the target has sent is read first.
  */
 export class TargetConnection {
   readonly near: Duplex;
@@ -114,8 +119,13 @@ export class TargetConnection {
   }
 }
 
-/** In the order of the first line of each name, and in its spelling: Node sends lines of one name together. */
-function linesByName(fields: readonly string[]): Iterable<readonly [name: string, values: string[]]> {
+/**
+ * In the order of the first line of each name, and in its spelling: Node sends lines of one name
+ * together.
+ */
+function linesByName(
+  fields: readonly string[],
+): Iterable<readonly [name: string, values: string[]]> {
   const lines = new Map<string, readonly [name: string, values: string[]]>();
   for (let i = 0; i < fields.length; i += 2) {
     const [name, value] = [fields[i]!, fields[i + 1]!];
@@ -126,13 +136,17 @@ function linesByName(fields: readonly string[]): Iterable<readonly [name: string
   return lines.values();
 }
 
-/** Behind Content-Length, Node rewrites Content-Disposition. Trailers are dropped, so none may be announced. */
+/**
+ * Behind Content-Length, Node rewrites Content-Disposition. Trailers are dropped, so none may be
+ * announced.
+ */
 function writable(fields: readonly string[]): string[] {
   const lines: string[] = [];
   const lengths: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!.toLowerCase();
-    if (name !== 'trailer') (name === 'content-length' ? lengths : lines).push(fields[i]!, fields[i + 1]!);
+    if (name !== 'trailer')
+      (name === 'content-length' ? lengths : lines).push(fields[i]!, fields[i + 1]!);
   }
   return [...lines, ...lengths];
 }
@@ -147,7 +161,10 @@ function agentOf(socket: Duplex): HttpAgent {
   let isTaken = false;
   // The library has no options for these limits. Node drops fields above the second without a word.
   agent.addRequest = (request, options) => {
-    addRequest(Object.assign(request, { maxHeaderSize: MOST_HEAD_BYTES, maxHeadersCount: 0 }), options);
+    addRequest(
+      Object.assign(request, { maxHeaderSize: MOST_HEAD_BYTES, maxHeadersCount: 0 }),
+      options,
+    );
   };
   agent.createConnection = (_options, created) => {
     if (isTaken) created!(new Error('The connection was closed.'), socket);

@@ -1,4 +1,10 @@
-import type { ClientConnection, ClientError, ClientRequest, ClientResponse, ResponseReceiver } from '@storegate/http1';
+import type {
+  ClientConnection,
+  ClientError,
+  ClientRequest,
+  ClientResponse,
+  ResponseReceiver,
+} from '@storegate/http1';
 import { BodyStream, type Pool, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -24,8 +30,8 @@ export interface UpstreamRequestParts {
 }
 
 /**
- * Resolves when the head of the response has arrived, with the whole body if one read holds both. Rejects with Outage
- * or ClientAbort.
+ * Resolves when the head of the response has arrived, with the whole body if one read holds both.
+ * Rejects with Outage or ClientAbort.
  */
 export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
@@ -46,7 +52,11 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   #repeated = false;
   #retries = 0;
 
-  constructor(parts: UpstreamRequestParts, resolve: (answer: StoreResponse) => void, reject: (error: unknown) => void) {
+  constructor(
+    parts: UpstreamRequestParts,
+    resolve: (answer: StoreResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#parts = parts;
     this.#asked = parts.asked.upgraded === undefined ? parts.asked : this.#watching(parts.asked);
     this.#resolve = resolve;
@@ -71,7 +81,12 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       this.#store!.answered(status, this.#epoch, exchange.answeredAt);
       exchange.cancel = null;
     }
-    this.#resolve({ status, reason, headers: returnedHeaders(fields, status, returned, minor), body });
+    this.#resolve({
+      status,
+      reason,
+      headers: returnedHeaders(fields, status, returned, minor),
+      body,
+    });
   }
 
   fail(error: ClientError): void {
@@ -91,7 +106,8 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     // The backend may have begun a WebSocket.
     const isHarmless = upgraded === undefined || error.failure === 'unreachable';
-    if (mayRetry && isHarmless && upstream.mayRetry(error, method, this.#retries)) this.#retry(store, error);
+    if (mayRetry && isHarmless && upstream.mayRetry(error, method, this.#retries))
+      this.#retry(store, error);
     else this.#reject(outageOf(error));
   }
 
@@ -127,7 +143,9 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     try {
       const taken = this.#poolOf(next).take(this.#parts.exchange.client?.party, this);
       if (taken instanceof Promise)
-        taken.then((connection) => this.#askOn(next, connection)).catch((error) => this.#lose(error));
+        taken
+          .then((connection) => this.#askOn(next, connection))
+          .catch((error) => this.#lose(error));
       else this.#askOn(next, taken);
     } catch (error) {
       this.#lose(error);
@@ -157,7 +175,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       this.#reject(new ClientAbort());
     };
     try {
-      const taker = isTrial && this.#isSafe ? new HalfOpenRequest(this, { store, epoch, connection, asked }) : this;
+      const taker =
+        isTrial && this.#isSafe
+          ? new HalfOpenRequest(this, { store, epoch, connection, asked })
+          : this;
       connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
     } catch (error) {
       // Not the connection's fault.
@@ -171,7 +192,8 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   #lose(error: unknown): void {
     const { exchange } = this.#parts;
     exchange.cancel = null;
-    const mayElsewhere = error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
+    const mayElsewhere =
+      error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
     if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
       this.#reject(outageOf(error));
       return;
@@ -200,11 +222,17 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     return body === null || !('readBody' in body);
   }
 
-  /** Once, for a connection that had been closed as idle: the backend cannot have responded on it. */
+  /**
+   * Once, for a connection that had been closed as idle: the backend cannot have responded on it.
+   */
   #mayRepeat({ diedIdle }: ClientError): boolean {
     const { exchange } = this.#parts;
     return (
-      diedIdle && !this.#repeated && isIdempotent(this.#asked.method) && this.#canBeSentAgain && !exchange.call.left
+      diedIdle &&
+      !this.#repeated &&
+      isIdempotent(this.#asked.method) &&
+      this.#canBeSentAgain &&
+      !exchange.call.left
     );
   }
 

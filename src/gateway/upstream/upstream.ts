@@ -7,7 +7,12 @@ import { bodyFailure } from '../wire/wire-refusals.ts';
 /** Times are those of `performance.now()`. */
 export interface Upstream {
   /** `safe`: may be cancelled without harm. Returns the outage, because floods get it. */
-  choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): StoreHandle | Outage;
+  choose(
+    now: number,
+    safe: boolean,
+    tried: readonly StoreHandle[],
+    operation: string,
+  ): StoreHandle | Outage;
   /** It failed before the first byte of a response. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
   takeRetry(now: number): boolean;
@@ -61,7 +66,8 @@ const OUTAGES = {
 
 /** Errors that already are an outage stay unchanged. */
 export function outageOf(error: unknown): unknown {
-  if (error instanceof PoolBusy) return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
+  if (error instanceof PoolBusy)
+    return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
   if (!(error instanceof ClientError)) return error;
   const { failure, cause, message } = error;
   if (failure === 'body') return bodyFailure(cause);

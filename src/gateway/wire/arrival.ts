@@ -21,9 +21,9 @@ export interface ArrivalParts {
 }
 
 /**
- * A body on its way from the client: gathered, and the rest of a large one passed on. While it is gathered, it may be
- * evicted. Then it is in use: its owner is charged until it was sent to the backend as a stream, or until the response
- * has ended, because a whole one may be sent again.
+ * A body on its way from the client: gathered, and the rest of a large one passed on. While it is
+ * gathered, it may be evicted. Then it is in use: its owner is charged until it was sent to the
+ * backend as a stream, or until the response has ended, because a whole one may be sent again.
  */
 export class Arrival implements BodySink, StreamedBody, Evictable {
   readonly length: number | null;
@@ -52,10 +52,15 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
     this.#holding = parts.budget.open(parts.owner, this);
   }
 
-  /** Refuses what could not be kept if it were whole now, because reading it would cost others time. */
+  /**
+   * Refuses what could not be kept if it were whole now, because reading it would cost others time.
+   */
   begin(): void {
     const { budget, streamedFrom } = this.#parts;
-    if (this.length === null || budget.couldKeep(this.#holding, Math.min(this.length, streamedFrom)))
+    if (
+      this.length === null ||
+      budget.couldKeep(this.#holding, Math.min(this.length, streamedFrom))
+    )
       this.#call.readBody(this);
     else this.refuse(busy());
   }

@@ -56,14 +56,20 @@ export class Bodies {
   }
 
   /**
-   * 100 Continue is sent only after the key and the declared length were accepted (RFC 9110 section 10.1.1). Rejects with
-   * a Refusal or ClientAbort.
+   * 100 Continue is sent only after the key and the declared length were accepted (RFC 9110 section
+   * 10.1.1). Rejects with a Refusal or ClientAbort.
    */
-  read(exchange: Pick<Exchange, 'call' | 'head'>, most: number, owner: QueueOwner): Promise<Buffer | null> {
+  read(
+    exchange: Pick<Exchange, 'call' | 'head'>,
+    most: number,
+    owner: QueueOwner,
+  ): Promise<Buffer | null> {
     return this.#take(exchange, { most, owner, streamedFrom: most }) as Promise<Buffer | null>;
   }
 
-  /** For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`. */
+  /**
+   * For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`.
+   */
   begin(
     exchange: Pick<Exchange, 'call' | 'head'>,
     most: number,

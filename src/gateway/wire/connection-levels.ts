@@ -8,12 +8,15 @@ type PerAddress = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'
 /** `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
 export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: PerAddress): number {
   if (maxConnectionsPerAddress !== 'auto') return maxConnectionsPerAddress;
-  return Math.min(Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS), Math.ceil(maxConnections / 2));
+  return Math.min(
+    Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS),
+    Math.ceil(maxConnections / 2),
+  );
 }
 
 /**
- * Of a network. `newcomer`: it holds no connection, or is a trusted proxy. `small`: less than half of the average.
- * `known`: one of its connections had a valid key. In this order they enter.
+ * Of a network. `newcomer`: it holds no connection, or is a trusted proxy. `small`: less than half
+ * of the average. `known`: one of its connections had a valid key. In this order they enter.
  */
 export const RANKS = ['newcomer', 'small', 'known', 'large'] as const;
 

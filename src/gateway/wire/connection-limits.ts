@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Place } from '@storegate/http1';
-import { networkOf, plainAddress, type TrustedProxies, trustedProxies } from '../../callers/address.ts';
+import {
+  networkOf,
+  plainAddress,
+  type TrustedProxies,
+  trustedProxies,
+} from '../../callers/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
 import type { EventOf, Observe } from '../../observe/events.ts';
 import { levelsOf, mostPerAddress, RANKS, type Rank } from './connection-levels.ts';
@@ -65,8 +70,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Calls `enter`, or closes the connection without a response, which would cost a parser, a write and a wait. If all
-   * places are taken, the connection waits for a search for idle ones.
+   * Calls `enter`, or closes the connection without a response, which would cost a parser, a write
+   * and a wait. If all places are taken, the connection waits for a search for idle ones.
    */
   take(socket: Socket, enter: (place: Place) => void): void {
     const client = this.#clientAt(plainAddress(socket.remoteAddress));
@@ -77,7 +82,10 @@ export class ConnectionLimits {
     else if (reason !== null) this.#refuse(newcomer, reason);
   }
 
-  /** Moves a place from its balancer to the address that the balancer reports, or closes the connection. */
+  /**
+   * Moves a place from its balancer to the address that the balancer reports, or closes the
+   * connection.
+   */
   takeFrom(place: Place, address: string): boolean {
     const client = this.#clientAt(address);
     const reason = this.#reasonAgainst(client, this.#places.count - 1);

@@ -26,7 +26,14 @@ const NOT_FORWARDED = new Set([
   'x-real-ip',
   'x-request-id',
   // Other spellings of a client, a method or a target. Only the validated request line counts.
-  ...['forwarded-for', 'front-end-https', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-forwarded'],
+  ...[
+    'forwarded-for',
+    'front-end-https',
+    'true-client-ip',
+    'x-client-ip',
+    'x-cluster-client-ip',
+    'x-forwarded',
+  ],
   'x-custom-ip-authorization',
   'x-original-forwarded-for',
   'x-proxyuser-ip',
@@ -47,7 +54,10 @@ const NOT_FORWARDED = new Set([
 
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
-/** A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only Authorization). */
+/**
+ * A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only
+ * Authorization).
+ */
 export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
 
 /** The other side chooses spellings, so memory is bounded. */
@@ -116,12 +126,16 @@ export class FieldNames extends Spellings<FieldName> {
 }
 
 /** `cors`: whether the backend's CORS fields are returned. */
-export class ReturnedNames extends Spellings<{ readonly name: string; readonly returned: boolean }> {
+export class ReturnedNames extends Spellings<{
+  readonly name: string;
+  readonly returned: boolean;
+}> {
   readonly via: ByVersion<string>;
 
   constructor({ cors, via }: { readonly cors: boolean; readonly via: Via }) {
     const prefixes = cors ? ['x-ratelimit-'] : ['x-ratelimit-', 'access-control-'];
-    const isReturned = (name: string) => !NOT_RETURNED.has(name) && !prefixes.some((prefix) => name.startsWith(prefix));
+    const isReturned = (name: string) =>
+      !NOT_RETURNED.has(name) && !prefixes.some((prefix) => name.startsWith(prefix));
     super((name) => ({ name, returned: isReturned(name) }));
     this.via = via.values;
   }

@@ -59,7 +59,8 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
     const { name, forwarded, isKey } = names.of(rawHeaders[i]!);
-    if (forwarded && !(names.hide && isWellFormed(value))) head.forwardable.push(rawHeaders[i]!, value);
+    if (forwarded && !(names.hide && isWellFormed(value)))
+      head.forwardable.push(rawHeaders[i]!, value);
     if (isKey) head.apiKeys = [...head.apiKeys, value];
     switch (name) {
       case 'authorization':
@@ -127,13 +128,16 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
   return head;
 }
 
-/** Authorization reaches the backend unless it holds a key. A key in the wrong header is hidden too. */
+/**
+ * Authorization reaches the backend unless it holds a key. A key in the wrong header is hidden too.
+ */
 function hideKeys(head: Fields, names: FieldNames): void {
   const holdsKey = (value: string): boolean =>
     (names.bearer && bearerToken(value) !== null) ||
     isWellFormed(value.slice(value.trimEnd().lastIndexOf(' ') + 1).trimEnd()) ||
     head.apiKeys.some((key) => value.includes(key));
-  if (head.authorizations.some(holdsKey)) head.forwardable = withoutFields(head.forwardable, ['authorization']);
+  if (head.authorizations.some(holdsKey))
+    head.forwardable = withoutFields(head.forwardable, ['authorization']);
 }
 
 /** RFC 6750 section 2.1; `null`: another scheme. */
@@ -144,7 +148,8 @@ export function bearerToken(authorization: string): string | null {
 
 /** A malformed trace is dropped: the backend must not use what the gateway ignored. */
 function takeTrace(head: Fields, traceparents: number, tracestate: string | undefined): void {
-  if (head.traceparent !== undefined && tracestate !== undefined) head.tracestate = tracestateOf(tracestate);
+  if (head.traceparent !== undefined && tracestate !== undefined)
+    head.tracestate = tracestateOf(tracestate);
   const wrong = [];
   if (traceparents > 0 && head.traceparent === undefined) wrong.push('traceparent');
   if (tracestate !== undefined && head.tracestate === undefined) wrong.push('tracestate');

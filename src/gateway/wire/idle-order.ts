@@ -12,8 +12,8 @@ export interface IdlePlace {
 const ABOVE_MOST = 2 ** 20;
 
 /**
- * The order in which idle connections make room: unknown clients first, then whose network holds most at that point,
- * then the longest idle. A trusted proxy counts as a network that holds one.
+ * The order in which idle connections make room: unknown clients first, then whose network holds
+ * most at that point, then the longest idle. A trusted proxy counts as a network that holds one.
  */
 export function inOrderOfEnd<P extends IdlePlace>(places: readonly P[]): P[] {
   const ranked: { place: P; rank: number }[] = [];
@@ -31,7 +31,9 @@ export function inOrderOfEnd<P extends IdlePlace>(places: readonly P[]): P[] {
   return sortedBy(ranked, ({ rank }) => rank).map(({ place }) => place);
 }
 
-/** Rounds the keys. A native sort of numbers takes a quarter of the time of one with a comparator. */
+/**
+ * Rounds the keys. A native sort of numbers takes a quarter of the time of one with a comparator.
+ */
 function sortedBy<T>(items: readonly T[], key: (item: T) => number): T[] {
   const keys = items.map(key);
   const least = keys.reduce((a, b) => Math.min(a, b), 0);

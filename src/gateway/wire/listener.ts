@@ -88,8 +88,9 @@ export function createListener(parts: ListenerOptions) {
       return port;
     },
     /**
-     * Sends `Connection: close` for `http.drainDelay`, then stops accepting, lets idle connections end, and aborts the
-     * rest after `http.drainTimeout`. Resolves with the number of aborted requests.
+     * Sends `Connection: close` for `http.drainDelay`, then stops accepting, lets idle connections
+     * end, and aborts the rest after `http.drainTimeout`. Resolves with the number of aborted
+     * requests.
      */
     async drain({ accepting = true, closeShared }: DrainOptions = {}): Promise<number> {
       server.leave();

@@ -46,7 +46,10 @@ export interface Idle extends IdlePlace {
   readonly place: Taken;
 }
 
-/** Milliseconds until a connection counts as idle: a handshake, a head or the next request takes some. */
+/**
+ * Milliseconds until a connection counts as idle: a handshake, a head or the next request takes
+ * some.
+ */
 const GRACE = 2_000;
 /** Shorter: a network that reopens at once what was ended would never have an idle connection. */
 const GRACE_OF_LARGE = 250;

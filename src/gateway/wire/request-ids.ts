@@ -4,8 +4,9 @@ const SERIES = 2 ** 20;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * A random UUID costs a twentieth of a refusal, so the ids of a series share the head of one UUID. The tail steps
- * through all 32-bit numbers by an odd random stride, so two ids do not reveal how many requests came between them.
+ * A random UUID costs a twentieth of a refusal, so the ids of a series share the head of one UUID.
+ * The tail steps through all 32-bit numbers by an odd random stride, so two ids do not reveal how
+ * many requests came between them.
  */
 export function requestIds(): () => string {
   let left = 0;
@@ -25,6 +26,8 @@ export function requestIds(): () => string {
     if (left === 0) begin();
     left--;
     at = (at + stride) >>> 0;
-    return head + (HEX[at >>> 24]! + HEX[(at >>> 16) & 255] + HEX[(at >>> 8) & 255] + HEX[at & 255]);
+    return (
+      head + (HEX[at >>> 24]! + HEX[(at >>> 16) & 255] + HEX[(at >>> 8) & 255] + HEX[at & 255])
+    );
   };
 }

@@ -4,7 +4,10 @@ import { Refusal } from '../../errors/refusals.ts';
 export interface RequestTarget {
   /** Origin-form, in the bytes that the client sent. Backends get it; nothing is decided on it. */
   readonly raw: string;
-  /** Equivalent to that of `raw` (RFC 3986 section 6.2.2): percent-encoded only where necessary, in upper case. */
+  /**
+   * Equivalent to that of `raw` (RFC 3986 section 6.2.2): percent-encoded only where necessary, in
+   * upper case.
+   */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
@@ -27,8 +30,8 @@ const DOT_SEGMENT = /(?:\/|%2F)\.{1,2}(?:\/|%2F|;|%3B|$)/;
 const ONLY_PARAMETERS = /(?:\/|%2F)(?:;|%3B)/;
 
 /**
- * RFC 9112 section 3.2. The authority is dropped: a client never chooses the upstream. Throws a Refusal for a target
- * that two readers might read differently.
+ * RFC 9112 section 3.2. The authority is dropped: a client never chooses the upstream. Throws a
+ * Refusal for a target that two readers might read differently.
  */
 export function parseTarget(url: string, rules = STRICT): RequestTarget {
   const raw = url.startsWith('/') ? url : withoutAuthority(url);
@@ -42,7 +45,10 @@ export function parseTarget(url: string, rules = STRICT): RequestTarget {
 
 export const segmentsIn = (path: string): number => path.split('/').length - 1;
 
-/** Segments have the same number in every spelling of a path. The rest begins with `/` or `?`, or is empty. */
+/**
+ * Segments have the same number in every spelling of a path. The rest begins with `/` or `?`, or is
+ * empty.
+ */
 export function afterSegments(raw: string, count: number): string {
   const mark = raw.indexOf('?');
   const end = mark < 0 ? raw.length : mark;
@@ -57,7 +63,8 @@ export function afterSegments(raw: string, count: number): string {
 
 function withoutAuthority(url: string): string {
   const match = /^https?:\/\/[^/?#]+/i.exec(url);
-  if (!match) throw malformed('The request target is not a path. Send a path that starts with "/".');
+  if (!match)
+    throw malformed('The request target is not a path. Send a path that starts with "/".');
   const rest = url.slice(match[0].length);
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
@@ -65,7 +72,8 @@ function withoutAuthority(url: string): string {
 function canonicalPath(path: string, rules: PathRules): string {
   if (!PATH_CHARACTERS.test(path))
     throw malformed('The path has a character that URLs cannot contain. Percent-encode it.');
-  if (path.includes('//')) throw malformed('The path has an empty segment ("//"). Send a single "/".');
+  if (path.includes('//'))
+    throw malformed('The path has an empty segment ("//"). Send a single "/".');
   const canonical = path.replace(/%(..?)?/g, normaliseTriplet);
   checkUtf8(canonical);
   if (DOT_SEGMENT.test(canonical))
@@ -77,19 +85,26 @@ function canonicalPath(path: string, rules: PathRules): string {
     throw malformed(ambiguous('a ";" (also as %3B)', 'semicolon'));
   }
   if (ONLY_PARAMETERS.test(canonical))
-    throw malformed('The path has a segment that begins with ";". Remove the ";", or put text before it.');
+    throw malformed(
+      'The path has a segment that begins with ";". Remove the ";", or put text before it.',
+    );
   return canonical;
 }
 
 /** RFC 3986 section 6.2.2. Refuses what could end a path, or is a slash to some servers. */
 function normaliseTriplet(triplet: string): string {
   if (!/^%[0-9A-Fa-f]{2}$/.test(triplet))
-    throw malformed('The path has an incomplete percent-encoding. Send "%" as %25, or with two hexadecimal digits.');
+    throw malformed(
+      'The path has an incomplete percent-encoding. Send "%" as %25, or with two hexadecimal digits.',
+    );
   const byte = Number.parseInt(triplet.slice(1), 16);
-  if (byte < 0x20 || byte === 0x7f) throw malformed('The path has an encoded control character. Remove it.');
+  if (byte < 0x20 || byte === 0x7f)
+    throw malformed('The path has an encoded control character. Remove it.');
   const character = String.fromCharCode(byte);
   if ('\\?#'.includes(character))
-    throw malformed(`The path has an encoded "${character}". Remove it, or send the value in the query.`);
+    throw malformed(
+      `The path has an encoded "${character}". Remove it, or send the value in the query.`,
+    );
   return UNRESERVED.test(character) ? character : triplet.toUpperCase();
 }
 
@@ -97,7 +112,9 @@ function checkUtf8(path: string): void {
   try {
     decodeURIComponent(path);
   } catch {
-    throw malformed('The path has a percent-encoding that is not UTF-8. Encode the text as UTF-8 first.');
+    throw malformed(
+      'The path has a percent-encoding that is not UTF-8. Encode the text as UTF-8 first.',
+    );
   }
 }
 

@@ -19,7 +19,10 @@ export function refusalOf({ fault, message }: WireError): Refusal {
     case 'version':
       return new Refusal('http_version_not_supported', { close: true });
     case 'method':
-      return new Refusal('not_implemented', { message: `${message} See ${CONTRACT_JSON_PATH}.`, close: true });
+      return new Refusal('not_implemented', {
+        message: `${message} See ${CONTRACT_JSON_PATH}.`,
+        close: true,
+      });
     case 'coding':
       return new Refusal('not_implemented', { message, close: true });
   }
@@ -27,7 +30,9 @@ export function refusalOf({ fault, message }: WireError): Refusal {
 
 export function bodyFailure(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;
-  return error.fault === 'cut_off' ? new ClientAbort('the request body broke off', { cause: error }) : refusalOf(error);
+  return error.fault === 'cut_off'
+    ? new ClientAbort('the request body broke off', { cause: error })
+    : refusalOf(error);
 }
 
 /** In bytes. */

@@ -8,8 +8,9 @@ export interface AuditDraft {
   readonly actor: string;
   readonly action: string;
   /**
-   * A key id, or the name of an account, plan or token. `configuration` for a reload, `keys` for a bulk import, `state`
-   * for an imported state. For bans and usage the key, or the account if the plan counts accounts.
+   * A key id, or the name of an account, plan or token. `configuration` for a reload, `keys` for a
+   * bulk import, `state` for an imported state. For bans and usage the key, or the account if the
+   * plan counts accounts.
    */
   readonly target: string;
   /** `null`: did not exist. Never a secret. */
@@ -59,7 +60,9 @@ export const IDEMPOTENCY_LIFETIME = DAY;
 
 /** Entries are immutable. A full log drops the oldest; numbers are never reused. */
 export interface AuditLog {
-  /** For a change that is stored elsewhere; call it before the change. Throws IdempotencyConflict. */
+  /**
+   * For a change that is stored elsewhere; call it before the change. Throws IdempotencyConflict.
+   */
   append(note: AuditNote): MaybePromise<void>;
   list(query: AuditQuery): MaybePromise<AuditEntry[]>;
   forget(name: string): MaybePromise<void>;
@@ -68,8 +71,8 @@ export interface AuditLog {
 }
 
 /**
- * Manual bans are in both logs, written in one step. Automatic bans are only in the ban log, so that they do not push
- * out audit entries.
+ * Manual bans are in both logs, written in one step. Automatic bans are only in the ban log, so
+ * that they do not push out audit entries.
  */
 export function isOfBans({ action }: Pick<AuditDraft, 'action'>): boolean {
   return action.startsWith('bans.');
@@ -93,9 +96,16 @@ export interface BulkImportEntry {
   readonly ids: readonly string[];
 }
 
-/** Older versions filed bans under `key:<id>` and `account:<plan>:<account>`; current targets never begin so. */
-export function isAbout({ target, after }: Pick<AuditDraft, 'target' | 'after'>, asked: string): boolean {
+/**
+ * Older versions filed bans under `key:<id>` and `account:<plan>:<account>`; current targets never
+ * begin so.
+ */
+export function isAbout(
+  { target, after }: Pick<AuditDraft, 'target' | 'after'>,
+  asked: string,
+): boolean {
   if (target === asked || target === `key:${asked}`) return true;
-  if (target === MANY_KEYS) return Array.isArray(Object(after).ids) && (after as BulkImportEntry).ids.includes(asked);
+  if (target === MANY_KEYS)
+    return Array.isArray(Object(after).ids) && (after as BulkImportEntry).ids.includes(asked);
   return target.startsWith('account:') && target.endsWith(`:${asked}`);
 }

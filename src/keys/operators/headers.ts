@@ -17,7 +17,8 @@ export function shellUser(): string {
     return `cli:${userInfo().username}`;
   } catch (error) {
     // Containers may run under a uid without a user.
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SYSTEM_ERROR') return `cli:${process.getuid!()}`;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SYSTEM_ERROR')
+      return `cli:${process.getuid!()}`;
     throw error;
   }
 }

@@ -18,9 +18,14 @@ export interface TokenRecord {
 /** A change and its note are atomic, as in KeyStore. */
 export interface TokenStore {
   list(): MaybePromise<TokenRecord[]>;
-  /** Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before that. */
+  /**
+   * Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before
+   * that.
+   */
   add(record: TokenRecord, note: AuditNote): MaybePromise<boolean>;
-  /** Returns `false` and changes nothing if the token does not exist. Throws IdempotencyConflict. */
+  /**
+   * Returns `false` and changes nothing if the token does not exist. Throws IdempotencyConflict.
+   */
   remove(name: string, note: AuditNote): MaybePromise<boolean>;
 }
 
@@ -57,5 +62,7 @@ export function holderOf(hash: string, known: readonly TokenRecord[]): Operator 
 }
 
 export function configuredToken(token: string | null): TokenRecord[] {
-  return token === null ? [] : [{ name: CONFIGURED, hash: hashSecret(token), role: 'admin', createdAt: 0 }];
+  return token === null
+    ? []
+    : [{ name: CONFIGURED, hash: hashSecret(token), role: 'admin', createdAt: 0 }];
 }

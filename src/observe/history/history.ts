@@ -49,18 +49,30 @@ export class History {
   }
 
   /**
-   * The row `name` from `from` until before `to` in steps of `step` milliseconds, oldest first. Steps without data are
-   * missing.
+   * The row `name` from `from` until before `to` in steps of `step` milliseconds, oldest first.
+   * Steps without data are missing.
    */
-  async read(name: string, { from, to, step }: { from: number; to: number; step: number }): Promise<Span[]> {
+  async read(
+    name: string,
+    { from, to, step }: { from: number; to: number; step: number },
+  ): Promise<Span[]> {
     const spans = new Map<number, Span>();
     let read = 0;
     for (const [start, bytes] of [...this.#minutes]) {
       if (start < from || start >= to) continue;
       const at = Math.floor(start / step) * step;
-      const before = spans.get(at) ?? { start: at, minutes: 0, policies: 0, row: new Float64Array(COLUMNS) };
+      const before = spans.get(at) ?? {
+        start: at,
+        minutes: 0,
+        policies: 0,
+        row: new Float64Array(COLUMNS),
+      };
       const { policies } = addMinute(before.row, bytes, name);
-      spans.set(at, { ...before, minutes: before.minutes + 1, policies: before.policies | policies });
+      spans.set(at, {
+        ...before,
+        minutes: before.minutes + 1,
+        policies: before.policies | policies,
+      });
       if (++read % AT_ONCE === 0) await setImmediate();
     }
     return [...spans.values()].sort((one, other) => one.start - other.start);
@@ -69,7 +81,11 @@ export class History {
   /** From `from` until before `to`, oldest first. */
   outages({ from, to }: { from: number; to: number }): StateOutage[] {
     const minutes = [...this.#minutes].filter(([start]) => start >= from && start < to);
-    const all = minutes.map(([start, bytes]) => ({ begin: start, end: start + MINUTE, policies: policiesIn(bytes) }));
+    const all = minutes.map(([start, bytes]) => ({
+      begin: start,
+      end: start + MINUTE,
+      policies: policiesIn(bytes),
+    }));
     return joinOutages(all.filter(({ policies }) => policies > 0));
   }
 

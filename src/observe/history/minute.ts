@@ -41,7 +41,11 @@ export function unpackMinute(bytes: Uint8Array, rows = new Map<string, Float64Ar
 }
 
 /** Throws NotPacked. */
-export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): Pick<Minute, 'start' | 'policies'> {
+export function addMinute(
+  sum: Float64Array,
+  bytes: Uint8Array,
+  name: string,
+): Pick<Minute, 'start' | 'policies'> {
   const wanted = Buffer.from(name);
   return eachRow(bytes, (packedName, packed) => {
     if (wanted.equals(packedName)) addPacked(sum, packed);

@@ -15,7 +15,11 @@ export function joinOutages(outages: Iterable<StateOutage>): StateOutage[] {
     if (last === undefined || next.begin > last.end) joined.push(next);
     else {
       const { begin, end, policies } = last;
-      joined[joined.length - 1] = { begin, end: Math.max(end, next.end), policies: policies | next.policies };
+      joined[joined.length - 1] = {
+        begin,
+        end: Math.max(end, next.end),
+        policies: policies | next.policies,
+      };
     }
   }
   return joined;

@@ -1,6 +1,9 @@
 import type { RequestEvent } from '../events.ts';
 
-/** A mergeable histogram with a quantile error of 5 % at most, as in DDSketch (Masson, Rim, Lee, VLDB 2019). */
+/**
+ * A mergeable histogram with a quantile error of 5 % at most, as in DDSketch (Masson, Rim, Lee,
+ * VLDB 2019).
+ */
 const FACTOR = 1.1;
 /** Milliseconds. Outliers count in the first or last bucket. */
 const SHORTEST = 0.1;

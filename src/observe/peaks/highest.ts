@@ -10,8 +10,8 @@ export interface WindowUses {
 }
 
 /**
- * The highest known use per subject and window. The maximum of all readings is the use, however they are split over
- * processes. Missing uses were at most `floor`.
+ * The highest known use per subject and window. The maximum of all readings is the use, however
+ * they are split over processes. Missing uses were at most `floor`.
  */
 export class HighestUses {
   readonly #rows = new Map<string, number[]>();
@@ -30,10 +30,14 @@ export class HighestUses {
     return used <= this.floor ? 0 : this.#put(subject, at, used);
   }
 
-  /** Merges readings above `above`, and what is missing. A reading below a floor is still a valid lower bound. */
+  /**
+   * Merges readings above `above`, and what is missing. A reading below a floor is still a valid
+   * lower bound.
+   */
   absorb({ rows, floor, local }: HighestUses | WindowUses, above = 0): void {
     for (const [subject, row] of rows) {
-      for (let i = 0; i < row.length; i += 2) if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
+      for (let i = 0; i < row.length; i += 2)
+        if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
     }
     this.floor = Math.max(this.floor, floor);
     if (local) this.local = true;
@@ -76,7 +80,8 @@ export class HighestUses {
   #uses(): Float64Array {
     const uses = new Float64Array((this.weight - ROW * this.#rows.size) / READING);
     let at = 0;
-    for (const row of this.#rows.values()) for (let i = 1; i < row.length; i += 2) uses[at++] = row[i]!;
+    for (const row of this.#rows.values())
+      for (let i = 1; i < row.length; i += 2) uses[at++] = row[i]!;
     return uses;
   }
 

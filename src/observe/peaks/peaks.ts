@@ -33,8 +33,8 @@ interface Hour {
 }
 
 /**
- * The use of windows in the last day, taken from admission's readings, with which a plan can be simulated. Memory is
- * bounded per hour.
+ * The use of windows in the last day, taken from admission's readings, with which a plan can be
+ * simulated. Memory is bounded per hour.
  */
 export class Peaks {
   readonly #clock: () => number;
@@ -52,7 +52,13 @@ export class Peaks {
   }
 
   readonly observe = (event: Event): void => {
-    if (event.type !== 'request' || event.verdict !== 'admitted' || event.plan === null || !event.trace) return;
+    if (
+      event.type !== 'request' ||
+      event.verdict !== 'admitted' ||
+      event.plan === null ||
+      !event.trace
+    )
+      return;
     const now = this.#clock();
     if (now < this.#now.start || now >= this.#now.start + HOUR) this.#now = this.#hourAt(now);
     this.#note(event.plan, event.trace);
@@ -86,7 +92,12 @@ export class Peaks {
       const table = tableIn(hour, plan, window);
       // What remains of a gateway's share does not show the use.
       if (admission.by === 'alone') table.local = true;
-      else hour.weight += table.note(subject, placeOf(window, resetAt, admission.now), window.limit - remaining);
+      else
+        hour.weight += table.note(
+          subject,
+          placeOf(window, resetAt, admission.now),
+          window.limit - remaining,
+        );
     }
     if (hour.weight > this.#budget) makeRoom(hour, this.#budget);
   }
@@ -94,7 +105,9 @@ export class Peaks {
   /** The hour may be an earlier one: clocks are set back. */
   #hourAt(now: number): Hour {
     const start = Math.floor(now / HOUR) * HOUR;
-    this.#hours = this.#hours.filter((hour) => hour.start > start - DAY - HOUR && hour.start < start + DAY);
+    this.#hours = this.#hours.filter(
+      (hour) => hour.start > start - DAY - HOUR && hour.start < start + DAY,
+    );
     const known = this.#hours.find((hour) => hour.start === start);
     if (known) return known;
     const hour: Hour = { start, tables: new Map(), weight: 0, costliest: 0 };

@@ -5,7 +5,17 @@ import { isRowText, rowIn, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
-import { has, isCount, isMoment, isText, listOf, type Of, oneOf, orAbsent, orNull } from './shapes.ts';
+import {
+  has,
+  isCount,
+  isMoment,
+  isText,
+  listOf,
+  type Of,
+  oneOf,
+  orAbsent,
+  orNull,
+} from './shapes.ts';
 
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
@@ -39,13 +49,21 @@ export const history = peerQuery({
   otherwise: null,
   /** Ends the minute first, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
-  async answer(_parts, asked, gateway: { readonly history: Pick<History, 'read' | 'outages' | 'since'> }) {
-    const spans = await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] });
+  async answer(
+    _parts,
+    asked,
+    gateway: { readonly history: Pick<History, 'read' | 'outages' | 'since'> },
+  ) {
+    const spans = await gateway.history.read(asked.row, {
+      ...asked,
+      step: HISTORY_STEPS[asked.step],
+    });
     const outages = gateway.history.outages(asked);
     const { since } = gateway.history;
     return { spans: spans.map((span) => ({ ...span, row: rowText(span.row) })), since, outages };
   },
-  isAnswer: (answer): answer is HistoryAnswer => isHistory(answer) && answer.spans.length <= MOST_STEPS + 1,
+  isAnswer: (answer): answer is HistoryAnswer =>
+    isHistory(answer) && answer.spans.length <= MOST_STEPS + 1,
 });
 
 export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
@@ -63,12 +81,17 @@ export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   return [...sums.values()].sort((one, other) => one.start - other.start);
 }
 
-/** The latest begin, so that nothing after it is missing. Gateways of older versions return none. */
+/**
+ * The latest begin, so that nothing after it is missing. Gateways of older versions return none.
+ */
 export function historySince(
   { from, to }: Pick<HistoryQuery, 'from' | 'to'>,
   answers: readonly HistoryAnswer[],
 ): number {
-  return Math.max(from, ...answers.map(({ since }) => (since === undefined ? from : (since ?? to))));
+  return Math.max(
+    from,
+    ...answers.map(({ since }) => (since === undefined ? from : (since ?? to))),
+  );
 }
 
 /** Gateways of older versions return no outages. */

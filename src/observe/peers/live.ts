@@ -1,7 +1,13 @@
 import { isRowText, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { peerQuery } from './query.ts';
-import { type FilterWords, isFilterWords, isListed, type ListedRequest, newestOf } from './requests.ts';
+import {
+  type FilterWords,
+  isFilterWords,
+  isListed,
+  type ListedRequest,
+  newestOf,
+} from './requests.ts';
 import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
 import { isProcess, type ProcessStatus, READINESS, type Readiness } from './status.ts';
 
@@ -15,7 +21,10 @@ const MOST_OF_GATEWAY = 200;
 const isRequest = has({
   /** Refusals that match one of these. */
   followed: listOf(isFilterWords),
-  /** The previous `upTo` by process id; only later refusals are returned, and none of processes that are not listed. */
+  /**
+   * The previous `upTo` by process id; only later refusals are returned, and none of processes that
+   * are not listed.
+   */
   after: isCounts,
 });
 
@@ -73,23 +82,37 @@ interface LiveOfProcess extends LiveProcess {
 export const live = peerQuery({
   name: 'live',
   isArgument: (asked): asked is LiveRequest =>
-    isRequest(asked) && asked.followed.length <= MOST_FOLLOWED && Object.keys(asked.after).length <= MOST_PROCESSES,
+    isRequest(asked) &&
+    asked.followed.length <= MOST_FOLLOWED &&
+    Object.keys(asked.after).length <= MOST_PROCESSES,
   otherwise: null,
   part: partOf,
   answer: (
     { parts },
     asked,
-    { readiness, state, workers }: Pick<LiveAnswer, 'state' | 'workers'> & { readonly readiness: () => Readiness },
+    {
+      readiness,
+      state,
+      workers,
+    }: Pick<LiveAnswer, 'state' | 'workers'> & { readonly readiness: () => Readiness },
   ) => ({ readiness: readiness(), state, workers, ...mergeLive(parts, asked) }),
   isAnswer: (answer, { followed }): answer is LiveAnswer =>
     isLive(answer) && answer.refusals.fitting.length === followed.length,
 });
 
 function isCounts(value: unknown): value is Readonly<Record<string, number>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every(isCount)
+  );
 }
 
-function partOf({ id, began, status, recorder, recent }: Sources, { followed, after }: LiveRequest): LiveOfProcess {
+function partOf(
+  { id, began, status, recorder, recent }: Sources,
+  { followed, after }: LiveRequest,
+): LiveOfProcess {
   const { upTo } = recent;
   const known = Object.hasOwn(after, id) ? after[id]! : upTo;
   return {
@@ -105,7 +128,8 @@ function partOf({ id, began, status, recorder, recent }: Sources, { followed, af
 /** `fitting`: matches per filter, newest first. */
 export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): NewRefusals {
   const reported = new Map<string, ListedRequest>();
-  for (const list of fitting) for (const one of list.slice(0, MOST_OF_EACH)) reported.set(one.id, one);
+  for (const list of fitting)
+    for (const one of list.slice(0, MOST_OF_EACH)) reported.set(one.id, one);
   return {
     fitting: fitting.map(({ length }) => length),
     requests: newestOf([[...reported.values()]], MOST_OF_PROCESS),
@@ -117,7 +141,9 @@ function mergeLive(answers: readonly LiveOfProcess[], { followed }: LiveRequest)
   return {
     processes: answers.map(({ refusals: _refusals, ...process }) => process),
     refusals: {
-      fitting: followed.map((_one, i) => answers.reduce((sum, { refusals }) => sum + refusals.fitting[i]!, 0)),
+      fitting: followed.map((_one, i) =>
+        answers.reduce((sum, { refusals }) => sum + refusals.fitting[i]!, 0),
+      ),
       requests: newestOf(lists, MOST_OF_GATEWAY),
     },
   };

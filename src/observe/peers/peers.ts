@@ -16,7 +16,10 @@ export interface PeerAnswers<Answer> {
   readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
   /** Gateways that are alive but did not answer in time. */
   readonly silent: readonly string[];
-  /** Gateways that disappeared in the last day without stopping. `at`: their last message, in Unix milliseconds. */
+  /**
+   * Gateways that disappeared in the last day without stopping. `at`: their last message, in Unix
+   * milliseconds.
+   */
   readonly lost: readonly { readonly gateway: string; readonly at: number }[];
   /** Why no other gateway could be asked, for operators; `null`: all were. */
   readonly apart: string | null;
@@ -28,7 +31,10 @@ export interface Peers {
   close(): Promise<void>;
 }
 
-/** When the last lost gateway cannot have counted any more: later counts are complete. Unix milliseconds. */
+/**
+ * When the last lost gateway cannot have counted any more: later counts are complete. Unix
+ * milliseconds.
+ */
 export function completeSince(since: number, lost: PeerAnswers<unknown>['lost']): number {
   return Math.max(since, ...lost.map(({ at }) => at + ANNOUNCE_INTERVAL));
 }
@@ -54,7 +60,10 @@ export function noPeers({ name, answer }: Self): Peers {
 /** A gateway with an invalid answer, perhaps of another version, counts as silent. */
 export async function ask<Argument, Answer>(
   peers: Pick<Peers, 'ask'>,
-  { name, isAnswer }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
+  {
+    name,
+    isAnswer,
+  }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
   argument: Argument,
 ): Promise<PeerAnswers<Answer>> {
   const { answers, silent, lost, apart } = await peers.ask(name, argument);
@@ -63,5 +72,10 @@ export async function ask<Argument, Answer>(
     if (isAnswer(answer, argument)) understood.push({ gateway, answer });
     else others.push(gateway);
   }
-  return { answers: understood, silent: others.length === 0 ? silent : [...silent, ...others].sort(), lost, apart };
+  return {
+    answers: understood,
+    silent: others.length === 0 ? silent : [...silent, ...others].sort(),
+    lost,
+    apart,
+  };
 }

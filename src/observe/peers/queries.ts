@@ -12,12 +12,20 @@ type Each = (typeof QUERIES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: each question has types of its own, which `question` has checked.
 type Any = PeerQuery<string, any, any, any, any, unknown>;
 
-export type ProcessSources = Each['part'] extends (process: infer P, argument: never) => unknown ? P : never;
-export type GatewaySources = Each['answer'] extends (parts: never, argument: never, gateway: infer G) => unknown
+export type ProcessSources = Each['part'] extends (process: infer P, argument: never) => unknown
+  ? P
+  : never;
+export type GatewaySources = Each['answer'] extends (
+  parts: never,
+  argument: never,
+  gateway: infer G,
+) => unknown
   ? G
   : never;
 
-const byName: ReadonlyMap<string, Any> = new Map(QUERIES.map((one): [string, Any] => [one.name, one as Any]));
+const byName: ReadonlyMap<string, Any> = new Map(
+  QUERIES.map((one): [string, Any] => [one.name, one as Any]),
+);
 
 export const isQuery = (name: string): boolean => byName.has(name);
 

@@ -8,8 +8,8 @@ export interface Parts<Part> {
 }
 
 /**
- * Every process that handles requests contributes a part. Arguments, parts and answers are JSON values, exchanged with
- * gateways of other versions too.
+ * Every process that handles requests contributes a part. Arguments, parts and answers are JSON
+ * values, exchanged with gateways of other versions too.
  */
 export interface PeerQuery<Name extends string, Argument, Process, Part, Gateway, Answer> {
   readonly name: Name;
@@ -17,7 +17,11 @@ export interface PeerQuery<Name extends string, Argument, Process, Part, Gateway
   /** The answer to an invalid argument. */
   readonly otherwise: Answer | null;
   readonly part: (process: Process, argument: Argument) => Part;
-  readonly answer: (parts: Parts<Part>, argument: Argument, gateway: Gateway) => MaybePromise<Answer | null>;
+  readonly answer: (
+    parts: Parts<Part>,
+    argument: Argument,
+    gateway: Gateway,
+  ) => MaybePromise<Answer | null>;
   /** Whether the answer of a gateway, perhaps of another version, is valid. */
   readonly isAnswer: (value: unknown, argument: Argument) => value is Answer;
 }

@@ -83,7 +83,9 @@ const isFaults = has({
   side: oneOf('request', 'response'),
   reportOnly: isFlag,
   count: isCount,
-  faults: listOf(has({ in: isWord<Fault['in']>(), pointer: isText, rule: isWord<Fault['rule']>() })),
+  faults: listOf(
+    has({ in: isWord<Fault['in']>(), pointer: isText, rule: isWord<Fault['rule']>() }),
+  ),
 });
 
 export interface FaultsView extends Of<typeof isFaults> {}
@@ -149,7 +151,8 @@ const MOST_LISTED = 200;
 const LONGEST_NAME = 100;
 
 const isName = (value: unknown): value is string => isText(value) && value.length <= LONGEST_NAME;
-const isLimit = (value: unknown): value is number => isCount(value) && value >= 1 && value <= MOST_LISTED;
+const isLimit = (value: unknown): value is number =>
+  isCount(value) && value >= 1 && value <= MOST_LISTED;
 
 /** `null`: any. */
 const NAMES = { key: orNull(isName), account: orNull(isName), code: orNull(isName) };
@@ -168,7 +171,8 @@ export const explain = peerQuery({
   name: 'explain',
   isArgument: isRequestId,
   otherwise: mergeExplained([]),
-  part: ({ recent }: { readonly recent: { explain(id: string): Explained } }, id) => recent.explain(id),
+  part: ({ recent }: { readonly recent: { explain(id: string): Explained } }, id) =>
+    recent.explain(id),
   answer: ({ parts }) => mergeExplained(parts),
   isAnswer: isExplained,
 });
@@ -177,8 +181,10 @@ export const refusals = peerQuery({
   name: 'refusals',
   isArgument: isFilter,
   otherwise: [],
-  part: ({ recent }: { readonly recent: { refusals(filter: RequestFilter): readonly ListedRequest[] } }, filter) =>
-    recent.refusals(filter),
+  part: (
+    { recent }: { readonly recent: { refusals(filter: RequestFilter): readonly ListedRequest[] } },
+    filter,
+  ) => recent.refusals(filter),
   answer: ({ parts }, { limit }) => newestOf(parts, limit),
   isAnswer: listOf(isListed),
 });
@@ -195,14 +201,20 @@ export function fits(
 
 function mergeExplained(answers: readonly Explained[]): Explained {
   const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);
-  const latest = (since: 'goodSince' | 'othersSince') => Math.max(...memories.map((memory) => memory[since]));
+  const latest = (since: 'goodSince' | 'othersSince') =>
+    Math.max(...memories.map((memory) => memory[since]));
   return {
     request: answers.find(({ request }) => request !== null)?.request ?? null,
-    memory: memories[0] ? { ...memories[0], goodSince: latest('goodSince'), othersSince: latest('othersSince') } : null,
+    memory: memories[0]
+      ? { ...memories[0], goodSince: latest('goodSince'), othersSince: latest('othersSince') }
+      : null,
   };
 }
 
-export function newestOf<R extends { readonly at: number }>(lists: readonly (readonly R[])[], limit: number): R[] {
+export function newestOf<R extends { readonly at: number }>(
+  lists: readonly (readonly R[])[],
+  limit: number,
+): R[] {
   return lists
     .flat()
     .sort((one, other) => other.at - one.at)

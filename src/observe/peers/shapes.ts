@@ -1,4 +1,6 @@
-/** A check of an outside value. Types are derived from checks, so that each shape is written once. */
+/**
+ * A check of an outside value. Types are derived from checks, so that each shape is written once.
+ */
 export type Is<T = unknown> = (value: unknown) => value is T;
 
 export type Of<I> = I extends Is<infer T> ? T : never;
@@ -9,10 +11,13 @@ const LAST_MOMENT = 8.64e15;
 export const isText: Is<string> = (value) => typeof value === 'string';
 export const isFlag: Is<boolean> = (value) => typeof value === 'boolean';
 export const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
-export const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-export const isLength: Is<number> = (value): value is number => Number.isFinite(value) && (value as number) >= 0;
+export const isCount: Is<number> = (value): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0;
+export const isLength: Is<number> = (value): value is number =>
+  Number.isFinite(value) && (value as number) >= 0;
 /** Unix milliseconds. */
-export const isMoment: Is<number> = (value): value is number => isCount(value) && value <= LAST_MOMENT;
+export const isMoment: Is<number> = (value): value is number =>
+  isCount(value) && value <= LAST_MOMENT;
 
 /** Accepts any text, as a newer version may have added words. */
 export const isWord = <W extends string>() => isText as Is<string> as Is<W>;
@@ -45,6 +50,8 @@ export function has<M extends Members>(members: M): Is<{ readonly [K in keyof M]
   const checks = Object.entries(members);
   return (value): value is { readonly [K in keyof M]: Of<M[K]> } => {
     if (typeof value !== 'object' || value === null) return false;
-    return checks.every(([name, is]) => is(Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined));
+    return checks.every(([name, is]) =>
+      is(Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined),
+    );
   };
 }

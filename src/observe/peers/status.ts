@@ -28,7 +28,10 @@ const isConnections = has(CONNECTIONS);
 
 export interface StoreConnections extends Of<typeof isConnections> {}
 
-/** `away`: down, and probed. `returning`: gets few requests at first, and more with each good response. */
+/**
+ * `away`: down, and probed. `returning`: gets few requests at first, and more with each good
+ * response.
+ */
 export type StoreState = Of<typeof isState>;
 const isState = oneOf('up', 'away', 'returning');
 
@@ -111,7 +114,11 @@ export const status = peerQuery({
   isArgument: (_value): _value is null => true,
   otherwise: null,
   part: (process: { readonly status: () => ProcessStatus }) => process.status(),
-  answer({ parts }, _nothing, gateway: { readonly status: () => Omit<GatewayStatus, 'processes'> }) {
+  answer(
+    { parts },
+    _nothing,
+    gateway: { readonly status: () => Omit<GatewayStatus, 'processes'> },
+  ) {
     const { configuration, ...rest } = gateway.status();
     return { ...rest, processes: parts, configuration };
   },

@@ -22,7 +22,9 @@ interface ProcessesOf {
 export function storesOfAll(gateways: readonly ProcessesOf[]): StoreOfAll[] {
   const seen = gateways.flatMap(({ gateway, processes }) =>
     // Gateways of older versions omit `stores`.
-    processes.flatMap(({ worker, stores = [] }) => stores.map((store) => ({ ...store, gateway, worker }))),
+    processes.flatMap(({ worker, stores = [] }) =>
+      stores.map((store) => ({ ...store, gateway, worker })),
+    ),
   );
   const byUpstream = Map.groupBy(seen, ({ upstream }) => upstream);
   return [...byUpstream.values()].flatMap((ofOne) =>
@@ -56,7 +58,12 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
 }
 
 export function sumOfConnections(all: readonly StoreConnections[]): StoreConnections {
-  return { open: sum(all, 'open'), idle: sum(all, 'idle'), waiting: sum(all, 'waiting'), most: sum(all, 'most') };
+  return {
+    open: sum(all, 'open'),
+    idle: sum(all, 'idle'),
+    waiting: sum(all, 'waiting'),
+    most: sum(all, 'most'),
+  };
 }
 
 function sum<N extends string>(all: readonly Readonly<Record<N, number>>[], name: N): number {

@@ -32,13 +32,18 @@ export const top = peerQuery({
   name: 'top',
   isArgument: isQuery,
   otherwise: null,
-  part: (process: { readonly top: Pick<Top, 'counts'> }, { window, by }) => process.top.counts(window, by),
-  answer: ({ parts, missing }, { by }) => (parts.length === 0 ? null : { ...mergeTop(by, parts), missing }),
+  part: (process: { readonly top: Pick<Top, 'counts'> }, { window, by }) =>
+    process.top.counts(window, by),
+  answer: ({ parts, missing }, { by }) =>
+    parts.length === 0 ? null : { ...mergeTop(by, parts), missing },
   isAnswer: isTop,
 });
 
 /** `since`: the latest start, so that nothing after it is missing. */
 export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {
   const summaries = counts.map(({ summary }) => summary);
-  return { since: Math.max(...counts.map(({ since }) => since)), summary: mergeSummaries(summaries, COUNTERS[by]) };
+  return {
+    since: Math.max(...counts.map(({ since }) => since)),
+    summary: mergeSummaries(summaries, COUNTERS[by]),
+  };
 }

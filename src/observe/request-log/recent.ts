@@ -14,7 +14,14 @@ import {
 } from '../peers/requests.ts';
 import { RefusalLog } from './refusals.ts';
 import { SuccessBuffer } from './ring-buffer.ts';
-import { kindsOf, listed, type Notes, type RequestLogEntry, reportedFaults, requestView } from './view.ts';
+import {
+  kindsOf,
+  listed,
+  type Notes,
+  type RequestLogEntry,
+  reportedFaults,
+  requestView,
+} from './view.ts';
 
 export interface RecentSettings {
   /** Half for successes, half for refusals and failures. 0: none. */
@@ -65,7 +72,8 @@ export class RecentRequests {
     this.#goodBegan = Math.max(this.#goodBegan, this.#good.since);
     const before = this.#good;
     this.#good = new SuccessBuffer(goodPart(settings));
-    for (const { event, notes, endedAt } of before.oldestFirst()) this.#good.put(event, event.address, notes, endedAt);
+    for (const { event, notes, endedAt } of before.oldestFirst())
+      this.#good.put(event, event.address, notes, endedAt);
     this.#refused.use(refusedPart(settings));
   }
 
@@ -89,13 +97,19 @@ export class RecentRequests {
 
   explain(id: string): Explained {
     const kept = this.#refused.find(id) ?? this.#good.find(id);
-    return { request: kept && this.#viewOf(inOrder([kept], this.#clock())[0]!), memory: this.#memory() };
+    return {
+      request: kept && this.#viewOf(inOrder([kept], this.#clock())[0]!),
+      memory: this.#memory(),
+    };
   }
 
   /** Newest first. */
   refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
     return inOrder(this.#refused.newestFirst(code), this.#clock())
-      .filter(({ event }) => (key === null || key === event.keyId) && (account === null || account === event.account))
+      .filter(
+        ({ event }) =>
+          (key === null || key === event.keyId) && (account === null || account === event.account),
+      )
       .slice(0, limit)
       .map((kept) => listed(this.#viewOf(kept)));
   }
@@ -166,7 +180,10 @@ export class RecentRequests {
   }
 }
 
-/** Newest first: an entry that ended after a newer one, or in the future, is from before the clock was set back. */
+/**
+ * Newest first: an entry that ended after a newer one, or in the future, is from before the clock
+ * was set back.
+ */
 function inOrder(entries: readonly RequestLogEntry[], now: number): RequestLogEntry[] {
   let latest = now;
   return entries.map((entry) => {

@@ -41,8 +41,9 @@ interface OfCode {
 }
 
 /**
- * Two rules keep one flood from displacing other refusals: equal ones (same code, same key or address) are limited to
- * ten at once and then one a second, and the code with the most entries loses its oldest if the log is full.
+ * Two rules keep one flood from displacing other refusals: equal ones (same code, same key or
+ * address) are limited to ten at once and then one a second, and the code with the most entries
+ * loses its oldest if the log is full.
  */
 export class RefusalLog {
   readonly #codes = new Map<string, OfCode>();
@@ -74,7 +75,14 @@ export class RefusalLog {
     if (this.#size === this.#capacity) this.#dropOne();
     const equals = new IdList();
     const number = ++this.upTo;
-    ofCode.kept.push({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
+    ofCode.kept.push({
+      event: { ...event, address },
+      notes,
+      endedAt,
+      number,
+      more: source.unkept,
+      equals,
+    });
     source.unkept = 0;
     source.equals = equals;
     this.#size++;
@@ -88,7 +96,9 @@ export class RefusalLog {
   /** Those of `code`, or of all codes, whose number is above `after`. */
   newestFirst(code: string | null = null, after = 0): Refusal[] {
     const lists = code === null ? [...this.#codes.values()] : [this.#codes.get(code)];
-    const found = lists.flatMap((ofCode) => ofCode?.kept.filter(({ number }) => number > after) ?? []);
+    const found = lists.flatMap(
+      (ofCode) => ofCode?.kept.filter(({ number }) => number > after) ?? [],
+    );
     return found.sort((one, other) => other.number - one.number);
   }
 
@@ -102,7 +112,8 @@ export class RefusalLog {
 
   #dropOne(): void {
     let largest: Refusal[] | null = null;
-    for (const { kept } of this.#codes.values()) if (largest === null || kept.length > largest.length) largest = kept;
+    for (const { kept } of this.#codes.values())
+      if (largest === null || kept.length > largest.length) largest = kept;
     const dropped = largest?.shift();
     if (dropped === undefined) return;
     this.#size--;
@@ -140,7 +151,8 @@ class IdList {
 
   add(id: string): void {
     const at = (this.#count++ % MOST_IDS) * ID_LENGTH;
-    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST_IDS * ID_LENGTH, at * 2));
+    if (at === this.#bytes.length)
+      this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST_IDS * ID_LENGTH, at * 2));
     this.#bytes.write(id, at, ID_LENGTH, 'latin1');
   }
 

@@ -32,8 +32,8 @@ class References {
 }
 
 /**
- * The last successes, in columns that live as long as the buffer: kept event objects would survive young collections,
- * which cost more than admission itself.
+ * The last successes, in columns that live as long as the buffer: kept event objects would survive
+ * young collections, which cost more than admission itself.
  */
 export class SuccessBuffer {
   readonly capacity: number;
@@ -50,7 +50,10 @@ export class SuccessBuffer {
     return this.#references.length;
   }
 
-  /** The end of the oldest, Unix milliseconds, but not after that of the newest; 0: nothing was dropped. */
+  /**
+   * The end of the oldest, Unix milliseconds, but not after that of the newest; 0: nothing was
+   * dropped.
+   */
   get since(): number {
     if (this.capacity === 0 || this.size < this.capacity) return 0;
     const newest = (this.#next + this.capacity - 1) % this.capacity;
@@ -140,7 +143,12 @@ function writeReferences(kept: References, event: RequestEvent, trace: RequestTr
   kept.store = trace.store;
 }
 
-function writeReadings(kept: References, numbers: Float64Array, first: number, trace: RequestTrace): void {
+function writeReadings(
+  kept: References,
+  numbers: Float64Array,
+  first: number,
+  trace: RequestTrace,
+): void {
   kept.windows.fill(null);
   kept.readings = null;
   if (trace.usage === null) return;
@@ -200,7 +208,11 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
 function readingsIn({ readings, windows }: References, numbers: Float64Array): readonly Reading[] {
   if (readings !== null) return readings;
   const known = windows.filter((window) => window !== null);
-  return known.map((window, i) => ({ window, remaining: numbers[12 + 2 * i]!, resetAt: numbers[13 + 2 * i]! }));
+  return known.map((window, i) => ({
+    window,
+    remaining: numbers[12 + 2 * i]!,
+    resetAt: numbers[13 + 2 * i]!,
+  }));
 }
 
 const orNone = (value: number | null): number => (value === null ? Number.NaN : value);

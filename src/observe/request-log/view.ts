@@ -7,7 +7,14 @@ import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';
-import type { DecisionView, FaultsView, ListedRequest, RequestView, Step, WindowView } from '../peers/requests.ts';
+import type {
+  DecisionView,
+  FaultsView,
+  ListedRequest,
+  RequestView,
+  Step,
+  WindowView,
+} from '../peers/requests.ts';
 
 /** Notes from earlier events of the request. */
 export interface Notes {
@@ -26,8 +33,12 @@ export interface RequestLogEntry {
   readonly more: number;
 }
 
-export function requestView({ event, notes, endedAt, more }: RequestLogEntry, worker: number | null): RequestView {
-  const { id, method, operation, status, complete, code, address, duration, upstream, trace } = event;
+export function requestView(
+  { event, notes, endedAt, more }: RequestLogEntry,
+  worker: number | null,
+): RequestView {
+  const { id, method, operation, status, complete, code, address, duration, upstream, trace } =
+    event;
   const times = {
     authenticated: roundMilliseconds(trace?.authenticated),
     admitted: roundMilliseconds(trace?.admitted),
@@ -63,7 +74,19 @@ export function requestView({ event, notes, endedAt, more }: RequestLogEntry, wo
 }
 
 export function listed(request: RequestView): ListedRequest {
-  const { path, reason, traceparent, decision, windows, faults, body, store, outage, times, ...rest } = request;
+  const {
+    path,
+    reason,
+    traceparent,
+    decision,
+    windows,
+    faults,
+    body,
+    store,
+    outage,
+    times,
+    ...rest
+  } = request;
   return rest;
 }
 
@@ -82,7 +105,8 @@ function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
   if (trace.path === null && operation === 'reference') return 'pages';
   if (trace.path === null && operation === 'usage') return 'usage';
   if (trace.forwarded !== null) return 'store';
-  if (trace.admission !== null) return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
+  if (trace.admission !== null)
+    return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
   if (trace.authenticated !== null) return 'admit';
   return OF_KEY.has(code) ? 'authenticate' : 'door';
 }
@@ -126,10 +150,18 @@ function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView
 function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsView[] {
   const reported = notes?.faults ?? [];
   if (!trace?.faults) return [...reported];
-  return [{ side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults }, ...reported];
+  return [
+    { side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults },
+    ...reported,
+  ];
 }
 
-export function reportedFaults({ side, refused, count, faults }: EventOf<'contract.fault'>): FaultsView {
+export function reportedFaults({
+  side,
+  refused,
+  count,
+  faults,
+}: EventOf<'contract.fault'>): FaultsView {
   const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
   return { side, reportOnly: !refused, count, faults: first };
 }
@@ -151,7 +183,8 @@ const DEEPEST = 4;
 export function kindsOf(error: unknown, depth = 0): string {
   if (!types.isNativeError(error)) return 'other';
   const { cause } = error;
-  const inner = types.isNativeError(cause) && depth < DEEPEST ? `: ${kindsOf(cause, depth + 1)}` : '';
+  const inner =
+    types.isNativeError(cause) && depth < DEEPEST ? `: ${kindsOf(cause, depth + 1)}` : '';
   return `${kindOf(error)}${inner}`;
 }
 

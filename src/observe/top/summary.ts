@@ -22,8 +22,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Item<T> = Writable<Counted<T | null>>;
 
 /**
- * Counts the most frequent items as in Misra and Gries ("Finding repeated elements", 1982), with upper bounds. The rare
- * half is dropped at once if there are twice as many items as counters: Anderson et al., IMC 2017.
+ * Counts the most frequent items as in Misra and Gries ("Finding repeated elements", 1982), with
+ * upper bounds. The rare half is dropped at once if there are twice as many items as counters:
+ * Anderson et al., IMC 2017.
  */
 export class FrequentItems<T> {
   readonly #size: number;
@@ -67,8 +68,8 @@ export class FrequentItems<T> {
 type Sum<T> = Writable<Counted<T>> & { floors: number };
 
 /**
- * Mergeable summaries (Agarwal et al., PODS 2012; Cafaro et al., "A parallel space saving algorithm for frequent
- * items", 2016): all guarantees of Summary survive any number of merges.
+ * Mergeable summaries (Agarwal et al., PODS 2012; Cafaro et al., "A parallel space saving algorithm
+ * for frequent items", 2016): all guarantees of Summary survive any number of merges.
  */
 export function mergeSummaries<T>(summaries: readonly Summary<T>[], size: number): Summary<T> {
   const total = summaries.reduce((sum, one) => sum + one.total, 0);

@@ -44,10 +44,9 @@ export interface TopCounts {
 export class Top {
   readonly #clock: () => number;
   #begun: number;
-  readonly #rankings = Object.fromEntries(TOP_BY.map((by) => [by, new Ranking(COUNTERS[by])])) as Record<
-    TopBy,
-    Ranking
-  >;
+  readonly #rankings = Object.fromEntries(
+    TOP_BY.map((by) => [by, new Ranking(COUNTERS[by])]),
+  ) as Record<TopBy, Ranking>;
   #start: number;
 
   /** `clock`: Unix milliseconds. */
@@ -65,7 +64,10 @@ export class Top {
     const now = this.#clock();
     this.#begun = notFuture(this.#begun, now);
     this.#turn(now);
-    return { since: Math.max(beginOf(window, now), this.#begun), summary: this.#rankings[by].summary(window, now) };
+    return {
+      since: Math.max(beginOf(window, now), this.#begun),
+      summary: this.#rankings[by].summary(window, now),
+    };
   }
 
   #count(event: RequestEvent): void {
@@ -73,7 +75,8 @@ export class Top {
     if (now < this.#start || now >= this.#start + SHORTEST) this.#turn(now);
     const { keyId, operation } = event;
     const refused = isRefused(event);
-    if (refused) this.#rankings.operations.counters.add(operation, now).about ??= { ...NOTHING, operation };
+    if (refused)
+      this.#rankings.operations.counters.add(operation, now).about ??= { ...NOTHING, operation };
     if (keyId === null) return;
     this.#note('requests', keyId, event, now);
     if (refused) this.#note('refused', keyId, event, now);
@@ -102,7 +105,10 @@ interface Slice {
   readonly summary: Summary<Counting>;
 }
 
-/** Counts in slices of ten seconds and merges ended ones into each window, so memory is bounded to 39 summaries. */
+/**
+ * Counts in slices of ten seconds and merges ended ones into each window, so memory is bounded to
+ * 39 summaries.
+ */
 class Ranking {
   readonly #size: number;
   readonly #slices: Readonly<Record<TopWindow, Slice[]>> = { minute: [], hour: [], day: [] };
@@ -119,14 +125,18 @@ class Ranking {
     const summary = this.counters.summary();
     if (summary.total === 0) return;
     this.counters = new FrequentItems(this.#size);
-    for (const window of TOP_WINDOWS) this.#add(window, startOf(start, WINDOWS[window].span), summary);
+    for (const window of TOP_WINDOWS)
+      this.#add(window, startOf(start, WINDOWS[window].span), summary);
   }
 
   /** Includes the older part of the window's first slice. */
   summary(window: TopWindow, now: number): Summary<Counting> {
     const begin = beginOf(window, now);
     const inside = this.#slices[window].filter(({ start }) => start >= begin && start <= now);
-    return mergeSummaries([...inside.map(({ summary }) => summary), this.counters.summary()], this.#size);
+    return mergeSummaries(
+      [...inside.map(({ summary }) => summary), this.counters.summary()],
+      this.#size,
+    );
   }
 
   #add(window: TopWindow, start: number, summary: Summary<Counting>): void {
@@ -134,7 +144,10 @@ class Ranking {
     const slices = this.#slices[window];
     const last = slices.at(-1);
     if (last?.start === start) {
-      slices[slices.length - 1] = { start, summary: mergeSummaries([last.summary, summary], this.#size) };
+      slices[slices.length - 1] = {
+        start,
+        summary: mergeSummaries([last.summary, summary], this.#size),
+      };
     } else {
       slices.push({ start, summary });
       if (slices.length > length / span + 1) slices.shift();
@@ -144,11 +157,17 @@ class Ranking {
 
 const NOTHING: Counting = { keyId: null, account: null, plan: null, operation: null };
 
-const partyOf = ({ keyId, account, plan }: RequestEvent): Counting => ({ keyId, account, plan, operation: null });
+const partyOf = ({ keyId, account, plan }: RequestEvent): Counting => ({
+  keyId,
+  account,
+  plan,
+  operation: null,
+});
 
 const startOf = (now: number, span: number): number => Math.floor(now / span) * span;
 
-const beginOf = (window: TopWindow, now: number): number => startOf(now - WINDOWS[window].length, WINDOWS[window].span);
+const beginOf = (window: TopWindow, now: number): number =>
+  startOf(now - WINDOWS[window].length, WINDOWS[window].span);
 
 /** Excludes outages, aborted requests and statuses of backends. */
 function isRefused({ code, status }: RequestEvent): boolean {

@@ -11,10 +11,14 @@ const SUCCESS = 0;
 const FAILED = 1;
 
 /**
- * `stopped` aborts exports in flight, which would otherwise hold the process until the SDK's timeout. Rejects with one
- * sentence if settings are invalid or a file cannot be read.
+ * `stopped` aborts exports in flight, which would otherwise hold the process until the SDK's
+ * timeout. Rejects with one sentence if settings are invalid or a file cannot be read.
  */
-export async function createExporter(url: string, settings: Settings, stopped: AbortSignal): Promise<SpanExporter> {
+export async function createExporter(
+  url: string,
+  settings: Settings,
+  stopped: AbortSignal,
+): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
     settings.protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
@@ -46,7 +50,10 @@ function file(option: 'ca' | 'cert' | 'key', path: string | null): object {
   return path === null ? {} : { [option]: readFileSync(path) };
 }
 
-/** Sends spans in batches and reports the result of each. A full queue drops spans; requests never wait. */
+/**
+ * Sends spans in batches and reports the result of each. A full queue drops spans; requests never
+ * wait.
+ */
 export class Outbox implements SpanProcessor {
   readonly #batches: SpanProcessor;
   readonly #exporter: SpanExporter;
@@ -58,7 +65,12 @@ export class Outbox implements SpanProcessor {
   #isClosed = false;
   #outage: { readonly since: number; lost: number } | null = null;
 
-  constructor({ trace }: Sdk, exporter: SpanExporter, { batch }: Pick<Settings, 'batch'>, observe: Observe) {
+  constructor(
+    { trace }: Sdk,
+    exporter: SpanExporter,
+    { batch }: Pick<Settings, 'batch'>,
+    observe: Observe,
+  ) {
     this.#exporter = exporter;
     this.#room = batch.maxQueueSize;
     this.#patience = batch.exportTimeout;
@@ -102,7 +114,8 @@ export class Outbox implements SpanProcessor {
     const left = this.#waiting + this.#sent;
     // Further exports are counted here.
     this.#isClosed = true;
-    if (left > 0) this.#observe({ type: 'spans', result: 'dropped', reason: 'stopped', count: left });
+    if (left > 0)
+      this.#observe({ type: 'spans', result: 'dropped', reason: 'stopped', count: left });
     return left === 0;
   }
 
@@ -123,7 +136,10 @@ export class Outbox implements SpanProcessor {
       done(result);
     };
     // A receiver that sends its response slowly would block the SDK for ever.
-    const timer = setTimeout(() => settle({ code: FAILED, error: new Error('no answer in time') }), this.#patience);
+    const timer = setTimeout(
+      () => settle({ code: FAILED, error: new Error('no answer in time') }),
+      this.#patience,
+    );
     timer.unref();
     this.#exporter.export(spans, settle);
   }
@@ -135,7 +151,11 @@ export class Outbox implements SpanProcessor {
       if (this.#outage === null) return;
       const { since, lost } = this.#outage;
       this.#outage = null;
-      this.#observe({ type: 'otlp.export_recovered', duration: Math.round(performance.now() - since), dropped: lost });
+      this.#observe({
+        type: 'otlp.export_recovered',
+        duration: Math.round(performance.now() - since),
+        dropped: lost,
+      });
       return;
     }
     this.#observe({ type: 'spans', result: 'failed', count });
@@ -147,9 +167,14 @@ export class Outbox implements SpanProcessor {
   }
 }
 
-/** Omits the receiver's text. The SDK keeps the status in `code`; an abort has a number there, too. */
+/**
+ * Omits the receiver's text. The SDK keeps the status in `code`; an abort has a number there, too.
+ */
 function reasonOf(error: Error | undefined): Error {
-  const { message = 'it was refused', code } = (error ?? {}) as { message?: string; code?: unknown };
+  const { message = 'it was refused', code } = (error ?? {}) as {
+    message?: string;
+    code?: unknown;
+  };
   return new Error(
     typeof code === 'number' && code >= 100 ? `HTTP ${code}` : message,
     typeof code === 'string' ? { cause: code } : {},

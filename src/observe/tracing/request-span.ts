@@ -10,7 +10,10 @@ export interface ClientTrace {
   readonly tracestate: string | undefined;
 }
 
-/** `isTrusted`: the request came through a trusted proxy. `startedAt`: on the clock of `performance.now()`. */
+/**
+ * `isTrusted`: the request came through a trusted proxy. `startedAt`: on the clock of
+ * `performance.now()`.
+ */
 export type BeginSpan = (caller: ClientTrace, isTrusted: boolean, startedAt: number) => RequestSpan;
 
 export const TRACE_FIELDS = ['traceparent', 'tracestate'] as const;
@@ -23,7 +26,10 @@ export function traceparentAt({ traceId, flags }: RequestSpan, id: string): stri
 const SAMPLED = 1;
 const RANDOM = 2;
 
-/** Requests without spans also have ids, so that the logs of the backend and the gateway name the same trace. */
+/**
+ * Requests without spans also have ids, so that the logs of the backend and the gateway name the
+ * same trace.
+ */
 export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
   return ({ traceparent, tracestate }, isTrusted, startedAt) => {
     const isAccepted = parents === 'any' || (parents === 'proxies' && isTrusted);
@@ -42,13 +48,17 @@ export function createBegin(parents: Settings['parents'], samples: Samples): Beg
 type Samples = (traceId: string, parent: boolean | null) => boolean;
 
 /** The ratio sampler is the SDK's, so that all its users choose the same traces. */
-export function createSamples({ api, trace }: Sdk, { sampler, ratio }: Pick<Settings, 'sampler' | 'ratio'>): Samples {
+export function createSamples(
+  { api, trace }: Sdk,
+  { sampler, ratio }: Pick<Settings, 'sampler' | 'ratio'>,
+): Samples {
   const byRatio = new trace.TraceIdRatioBasedSampler(ratio);
   const always = ALWAYS[sampler.replace('parentbased_', '')];
   const own =
     always === undefined
       ? (traceId: string) =>
-          byRatio.shouldSample(api.ROOT_CONTEXT, traceId).decision === trace.SamplingDecision.RECORD_AND_SAMPLED
+          byRatio.shouldSample(api.ROOT_CONTEXT, traceId).decision ===
+          trace.SamplingDecision.RECORD_AND_SAMPLED
       : () => always;
   return sampler.startsWith('parentbased_') ? (traceId, parent) => parent ?? own(traceId) : own;
 }

@@ -1,5 +1,12 @@
 import type { Attributes, Context, HrTime, Span, Tracer } from '@opentelemetry/api';
-import type { AttemptSpan, Event, Observe, RequestEvent, RequestSpan, RequestTrace } from '../events.ts';
+import type {
+  AttemptSpan,
+  Event,
+  Observe,
+  RequestEvent,
+  RequestSpan,
+  RequestTrace,
+} from '../events.ts';
 import type { Sdk } from './sdk.ts';
 
 /** The ids were already sent to the backend. */
@@ -29,7 +36,12 @@ interface Place {
   readonly endedAt: number;
 }
 
-export function createSpanMaker({ api }: Sdk, tracer: Tracer, ids: PresetIds, clientAddress: boolean): Observe {
+export function createSpanMaker(
+  { api }: Sdk,
+  tracer: Tracer,
+  ids: PresetIds,
+  clientAddress: boolean,
+): Observe {
   const clock = new Clock();
 
   function observe(event: Event): void {
@@ -46,7 +58,11 @@ export function createSpanMaker({ api }: Sdk, tracer: Tracer, ids: PresetIds, cl
     ids.give(span.traceId, span.id);
     const own = tracer.startSpan(
       nameOf(event, route),
-      { kind: api.SpanKind.SERVER, startTime: clock.at(startedAt), attributes: attributesOf(event, route) },
+      {
+        kind: api.SpanKind.SERVER,
+        startTime: clock.at(startedAt),
+        attributes: attributesOf(event, route),
+      },
       contextOf(span),
     );
     addSteps(own, event, trace, startedAt);
@@ -70,11 +86,20 @@ export function createSpanMaker({ api }: Sdk, tracer: Tracer, ids: PresetIds, cl
     );
   }
 
-  function addSteps(own: Span, { upstream, verdict }: RequestEvent, trace: RequestTrace, startedAt: number): void {
+  function addSteps(
+    own: Span,
+    { upstream, verdict }: RequestEvent,
+    trace: RequestTrace,
+    startedAt: number,
+  ): void {
     const { authenticated, admitted, forwarded } = trace;
     if (authenticated !== null) own.addEvent('authenticated', clock.at(startedAt + authenticated));
     if (admitted !== null)
-      own.addEvent('admitted', { 'storegate.verdict': verdict ?? 'none' }, clock.at(startedAt + admitted));
+      own.addEvent(
+        'admitted',
+        { 'storegate.verdict': verdict ?? 'none' },
+        clock.at(startedAt + admitted),
+      );
     if (forwarded === null) return;
     own.addEvent('forwarded', clock.at(startedAt + forwarded));
     if (upstream !== null) own.addEvent('answered', clock.at(startedAt + forwarded + upstream));
@@ -114,7 +139,10 @@ export function createSpanMaker({ api }: Sdk, tracer: Tracer, ids: PresetIds, cl
     made.end(clock.at(attempt.endedAt > 0 ? attempt.endedAt : endedAt));
   }
 
-  /** Semantic conventions for HTTP, without values that a client sent: a path or query may hold secrets. */
+  /**
+   * Semantic conventions for HTTP, without values that a client sent: a path or query may hold
+   * secrets.
+   */
   function attributesOf(event: RequestEvent, route: string | null): Attributes {
     const { id, method, operation, status, code, verdict, keyId, account, plan, address } = event;
     return {

@@ -32,7 +32,12 @@ export async function openTracing(
   if (url === null) return null;
   const sdk = await loadSdk();
   const stopped = new AbortController();
-  const outbox = new Outbox(sdk, await createExporter(url, settings, stopped.signal), settings, observe);
+  const outbox = new Outbox(
+    sdk,
+    await createExporter(url, settings, stopped.signal),
+    settings,
+    observe,
+  );
   const given = new PresetIds();
   const provider = new sdk.trace.TracerProvider({
     resource: resourceOf(sdk, settings, worker),
@@ -64,7 +69,11 @@ function resourceOf(
       ...resource,
       ...(service !== null && { 'service.name': service }),
       'service.instance.id':
-        instance === undefined ? randomUUID() : worker === null ? instance : `${instance}-${worker}`,
+        instance === undefined
+          ? randomUUID()
+          : worker === null
+            ? instance
+            : `${instance}-${worker}`,
     }),
   );
 }

@@ -42,8 +42,8 @@ const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
 /**
- * A process returns all its memory, a thread would not. A thread starts it, because starting a process blocks its
- * caller.
+ * A process returns all its memory, a thread would not. A thread starts it, because starting a
+ * process blocks its caller.
  */
 export class ContractLoader {
   readonly #reader: string;
@@ -101,7 +101,8 @@ export class ContractLoader {
 
   async #ask(order: Order): Promise<Answer> {
     this.#ended.signal.throwIfAborted();
-    // The reader lowers the priority of its main thread only: V8's other threads would compete with requests.
+    // The reader lowers the priority of its main thread only: V8's other threads would compete with
+    // requests.
     const flags = [...process.execArgv, '--single-threaded-gc'];
     const args: Arguments = [...flags, this.#reader, JSON.stringify(order)];
     let pid: number | undefined;
@@ -121,7 +122,8 @@ export class ContractLoader {
     });
     this.#ended.signal.throwIfAborted();
     if (isLate) throw new ContractError([this.#lateness(order)]);
-    if (code !== 0) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
+    if (code !== 0)
+      throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
     return deserializeAnswer(new Uint8Array(bytes)) as Answer;
   }
 
@@ -143,7 +145,10 @@ async function inFile<T>(text: string, work: (file: string) => Promise<T>): Prom
   }
 }
 
-function inThread(args: Arguments, started: (pid: number) => void): Promise<Extract<ThreadMessage, { kind: 'ended' }>> {
+function inThread(
+  args: Arguments,
+  started: (pid: number) => void,
+): Promise<Extract<ThreadMessage, { kind: 'ended' }>> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
     thread.on('message', (message: ThreadMessage) =>

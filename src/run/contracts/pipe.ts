@@ -15,7 +15,10 @@ export function writeAnswer(answer: Answer): void {
   for (const part of [length, bytes]) writeFileSync(FD, part);
 }
 
-/** Into one buffer: chunks that are joined at the end leave three times as much memory with the allocator. */
+/**
+ * Into one buffer: chunks that are joined at the end leave three times as much memory with the
+ * allocator.
+ */
 export async function receiveAnswer(stream: Readable): Promise<ArrayBuffer> {
   let answer: Uint8Array<ArrayBuffer> | null = null;
   let at = 0;

@@ -20,12 +20,20 @@ export interface Prepared {
 
 export type Answer =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
-  | { readonly kind: 'unfit'; readonly problems: readonly Problem[]; readonly notes: readonly Problem[] }
+  | {
+      readonly kind: 'unfit';
+      readonly problems: readonly Problem[];
+      readonly notes: readonly Problem[];
+    }
   | { readonly kind: 'bug'; readonly error: unknown };
 
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
 export function readContract({ file, textFile, publication, ...reading }: Order): Prepared {
   const text = textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
   const { compiled, notes } = checkContract(file, { ...reading, text });
-  return { contract: serialize(compiled), published: publishedDocuments(compiled, publication), notes };
+  return {
+    contract: serialize(compiled),
+    published: publishedDocuments(compiled, publication),
+    notes,
+  };
 }

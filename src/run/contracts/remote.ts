@@ -43,7 +43,10 @@ export async function fetchOrCopy(
   } catch (error) {
     const copy = error instanceof ContractError ? readCopy(data, url) : null;
     if (copy === null) throw error;
-    return { fetched: copy, copy: { url, at: copy.at, reason: (error as ContractError).problems[0]!.message } };
+    return {
+      fetched: copy,
+      copy: { url, at: copy.at, reason: (error as ContractError).problems[0]!.message },
+    };
   }
 }
 
@@ -51,14 +54,22 @@ export async function fetchOrCopy(
  * @param url without credentials, so that messages may show it
  * @throws ContractError with the reason, or the reason of `signal`
  */
-export async function fetchContract(url: string, { timeout = TIMEOUT, signal }: FetchOptions = {}): Promise<Fetched> {
+export async function fetchContract(
+  url: string,
+  { timeout = TIMEOUT, signal }: FetchOptions = {},
+): Promise<Fetched> {
   const late = AbortSignal.timeout(timeout);
   try {
     const response = await follow(url, signal ? AbortSignal.any([late, signal]) : late);
     if (!response.ok) throw new Unusable(`cannot be fetched: status ${response.status}`);
     const type = response.headers.get('content-type') ?? '';
-    if (/^text\/html\b/i.test(type)) throw new Unusable('is a page of HTML, not an OpenAPI document');
-    return { url, at: Date.now(), text: new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(response)) };
+    if (/^text\/html\b/i.test(type))
+      throw new Unusable('is a page of HTML, not an OpenAPI document');
+    return {
+      url,
+      at: Date.now(),
+      text: new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(response)),
+    };
   } catch (error) {
     signal?.throwIfAborted();
     throw new ContractError([{ file: url, place: '', message: messageOf(error, timeout) }]);
@@ -67,7 +78,10 @@ export async function fetchContract(url: string, { timeout = TIMEOUT, signal }: 
 
 class Unusable extends Error {}
 
-/** Redirects must not lead to other schemes, nor from https to http: the contract decides who needs a key. */
+/**
+ * Redirects must not lead to other schemes, nor from https to http: the contract decides who needs
+ * a key.
+ */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   let at = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -85,8 +99,15 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
 export function nextUrl(location: string, from: string): string {
   const next = URL.parse(location, from);
   // A message with the URL could show credentials.
-  if (next === null || !/^https?:$/.test(next.protocol) || next.username !== '' || next.password !== '')
-    throw new Unusable('cannot be fetched: it redirects to a URL that is not http or https, or has credentials');
+  if (
+    next === null ||
+    !/^https?:$/.test(next.protocol) ||
+    next.username !== '' ||
+    next.password !== ''
+  )
+    throw new Unusable(
+      'cannot be fetched: it redirects to a URL that is not http or https, or has credentials',
+    );
   if (next.protocol === 'http:' && new URL(from).protocol === 'https:')
     throw new Unusable('cannot be fetched: it redirects from https to http');
   return next.href;
@@ -106,8 +127,10 @@ async function bytesOf({ body }: Response): Promise<Uint8Array> {
 function messageOf(error: unknown, timeout: number): string {
   const { name, message, cause } = error as Error;
   if (error instanceof Unusable) return message;
-  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8';
-  if (name === 'TimeoutError') return `cannot be fetched: no complete response within ${timeout / 1_000} s`;
+  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+    return 'is not UTF-8';
+  if (name === 'TimeoutError')
+    return `cannot be fetched: no complete response within ${timeout / 1_000} s`;
   const { code, message: inner } = Object(cause) as NodeJS.ErrnoException;
   return `cannot be fetched: ${code ?? inner ?? message}`;
 }
@@ -132,9 +155,12 @@ export function readCopy(folder: string, url: string): Fetched | null {
   try {
     const copy: unknown = JSON.parse(readFileSync(join(folder, COPY), 'utf8'));
     if (!isObject(copy) || copy.url !== url) return null;
-    return typeof copy.at === 'number' && typeof copy.text === 'string' ? (copy as unknown as Fetched) : null;
+    return typeof copy.at === 'number' && typeof copy.text === 'string'
+      ? (copy as unknown as Fetched)
+      : null;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
+      return null;
     throw error;
   }
 }

@@ -18,7 +18,9 @@ export type ThreadMessage =
 const postMessage = (message: ThreadMessage, transferred: ArrayBuffer[] = []) =>
   parentPort!.postMessage(message, transferred);
 
-const reader = spawn(process.execPath, workerData as Arguments, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
+const reader = spawn(process.execPath, workerData as Arguments, {
+  stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+});
 // Without a process an error is thrown next.
 if (reader.pid !== undefined) {
   postMessage({ kind: 'started', pid: reader.pid });

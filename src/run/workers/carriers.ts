@@ -8,7 +8,10 @@ import { openForWorkers } from '../../state/redis/open.ts';
 import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
 import { WorkerPool } from './pool.ts';
 
-/** The configuration must name a Redis and more than one worker. Rejects if the state cannot be opened. */
+/**
+ * The configuration must name a Redis and more than one worker. Rejects if the state cannot be
+ * opened.
+ */
 export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
   const { config } = parts.settings;
   const own = createMetrics({
@@ -18,8 +21,16 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     ...copyGauges(config, () => storage),
   });
   const observe = toAll(own.observe, parts.log.observe, ...parts.others);
-  const storage = await openForWorkers(config.redis!, { observe, audit: config.audit, folder: config.data });
-  const pool = new WorkerPool({ ...parts, guard: createGuard(config.http.authFailureLimit), observe });
+  const storage = await openForWorkers(config.redis!, {
+    observe,
+    audit: config.audit,
+    folder: config.data,
+  });
+  const pool = new WorkerPool({
+    ...parts,
+    guard: createGuard(config.http.authFailureLimit),
+    observe,
+  });
   const drain = () => pool.drain();
   return {
     observe,

@@ -13,10 +13,20 @@ export type Handlers<C extends Calls> = {
 
 /** Other messages, such as those of node:cluster, are ignored. */
 type Frame =
-  | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
+  | {
+      readonly storegate: 'call';
+      readonly id: number;
+      readonly name: string;
+      readonly argument: unknown;
+    }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
   /** An error that is not expected is a bug, and its stack matters. */
-  | { readonly storegate: 'failure'; readonly id: number; readonly error: ErrorParts; readonly expected: boolean };
+  | {
+      readonly storegate: 'failure';
+      readonly id: number;
+      readonly error: ErrorParts;
+      readonly expected: boolean;
+    };
 
 type ErrorParts = Readonly<Record<'message' | 'stack', string>>;
 
@@ -52,8 +62,8 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
   }
 
   /**
-   * If the other side threw, rejects with WorkersError, or with an error that has the remote stack if it is a bug.
-   * Rejects with NoAnswer after `deadline` milliseconds.
+   * If the other side threw, rejects with WorkersError, or with an error that has the remote stack
+   * if it is a bug. Rejects with NoAnswer after `deadline` milliseconds.
    */
   call<N extends keyof Theirs & string>(
     name: N,
@@ -64,11 +74,13 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
       if (this.#closed) return reject(this.#closed);
       const id = ++this.#calls;
       const { peer, send } = this.#options;
-      const late = () => this.#settle(id)?.reject(new NoAnswer(`${peer} did not answer within ${deadline} ms`));
+      const late = () =>
+        this.#settle(id)?.reject(new NoAnswer(`${peer} did not answer within ${deadline} ms`));
       const timer = setTimeout(late, deadline).unref();
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
       send({ storegate: 'call', id, name, argument } satisfies Frame, (error) => {
-        if (error) this.#settle(id)?.reject(new NoAnswer(`${peer} cannot be reached`, { cause: error }));
+        if (error)
+          this.#settle(id)?.reject(new NoAnswer(`${peer} cannot be reached`, { cause: error }));
       });
     });
   }
@@ -79,7 +91,9 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
     else {
       const { id, error, expected } = message;
-      this.#settle(id)?.reject(Object.assign(expected ? new WorkersError(error.message) : new Error(), error));
+      this.#settle(id)?.reject(
+        Object.assign(expected ? new WorkersError(error.message) : new Error(), error),
+      );
     }
   }
 

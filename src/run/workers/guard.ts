@@ -21,14 +21,19 @@ export interface SharedGuardOptions {
 }
 
 /**
- * The primary process counts for all workers. Without it, each worker counts up to its share of the failures, so that
- * together they never allow more than one process would.
+ * The primary process counts for all workers. Without it, each worker counts up to its share of the
+ * failures, so that together they never allow more than one process would.
  */
 export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
   const { primary, failures, window: span, workers, observe } = options;
   const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
-  const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), window: span });
-  /** Address to the end of its window: Unix milliseconds, and on the clock of `performance.now()`. */
+  const alone = createGuard({
+    failures: Math.max(1, Math.floor(failures / workers)),
+    window: span,
+  });
+  /**
+   * Address to the end of its window: Unix milliseconds, and on the clock of `performance.now()`.
+   */
   const exhausted = new Cache<{ readonly resetAt: number; readonly until: number }>(REMEMBERED);
   const silence = new CircuitBreaker({
     failureThreshold: 1,

@@ -46,7 +46,8 @@ export class WorkerHandle {
       handlers: {
         ...answers,
         webhook: (detection) => {
-          // The last messages may arrive after the exit. What the worker saw ended with it; events did happen.
+          // The last messages may arrive after the exit. What the worker saw ended with it; events
+          // did happen.
           if (!this.#hasEnded || !('sight' in detection)) answers.webhook(detection);
         },
         able: (readiness) => {
@@ -101,7 +102,10 @@ export class WorkerHandle {
   }
 
   /** Rejects soon if the worker is busy. */
-  ask<N extends 'deprecated' | 'inFlight' | 'ask'>(name: N, argument: Parameters<WorkerCalls[N]>[0]) {
+  ask<N extends 'deprecated' | 'inFlight' | 'ask'>(
+    name: N,
+    argument: Parameters<WorkerCalls[N]>[0],
+  ) {
     return this.#channel.call(name, argument, FIGURES);
   }
 
@@ -165,13 +169,21 @@ export class WorkerHandle {
 
   async #end(): Promise<Ending> {
     const how = await new Promise<string>((resolve) => {
-      this.#worker.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
+      this.#worker.once('exit', (code, signal) =>
+        resolve(signal ? `signal ${signal}` : `code ${code}`),
+      );
       // A process that could not be forked never exits. Other errors belong to calls, which reject.
-      this.#worker.on('error', (error) => this.#worker.process.pid === undefined && resolve(error.message));
+      this.#worker.on(
+        'error',
+        (error) => this.#worker.process.pid === undefined && resolve(error.message),
+      );
     });
     this.#phase = 'leaving';
     this.#hasEnded = true;
     this.#channel.close(how);
-    return { reason: this.#givenUp ?? how, unexpected: this.#lastReport === null || this.#givenUp !== null };
+    return {
+      reason: this.#givenUp ?? how,
+      unexpected: this.#lastReport === null || this.#givenUp !== null,
+    };
   }
 }

@@ -60,14 +60,21 @@ export class WorkerPool {
   get readiness(): Carriers['readiness'] {
     const all = this.#serving().map((handle) => handle.readiness);
     const worst = all.find(({ readiness }) => readiness !== 'ready') ?? all[0];
-    return { readiness: worst?.readiness ?? 'no_worker', down: [...new Set(all.flatMap(({ down }) => down))] };
+    return {
+      readiness: worst?.readiness ?? 'no_worker',
+      down: [...new Set(all.flatMap(({ down }) => down))],
+    };
   }
 
   /** Rejects, with all workers ended, if one cannot start. */
   async start(fd?: number): Promise<string> {
     this.#fd = fd;
     // Unlike JSON, structured clone keeps the types of a configuration.
-    cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
+    cluster.setupPrimary({
+      exec: resolve(import.meta.dirname, 'worker.ts'),
+      args: [],
+      serialization: 'advanced',
+    });
     process.once('exit', this.#killAll);
     const handles = Array.from({ length: this.#size }, (_, i) => this.#fork(i + 1));
     try {
@@ -88,7 +95,11 @@ export class WorkerPool {
     const sent = this.#sent();
     await Promise.all(
       [...this.#handles.values()].map((handle) =>
-        handle.use(sent).catch((error: Error) => handle.giveUp(`did not take the new configuration: ${error.message}`)),
+        handle
+          .use(sent)
+          .catch((error: Error) =>
+            handle.giveUp(`did not take the new configuration: ${error.message}`),
+          ),
       ),
     );
   }
@@ -106,7 +117,9 @@ export class WorkerPool {
   /** In the order of worker numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
-    const asked = await Promise.allSettled(serving.map((handle) => handle.ask('ask', { question, argument })));
+    const asked = await Promise.allSettled(
+      serving.map((handle) => handle.ask('ask', { question, argument })),
+    );
     const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     // A worker that ended counts as missing until its replacement serves.
     return { parts, missing: Math.max(0, this.#size - parts.length) };
@@ -119,7 +132,9 @@ export class WorkerPool {
 
   async drain(): Promise<number> {
     this.#stop.abort();
-    const cutOff = await Promise.all([...this.#handles.values()].map((handle) => this.#drain(handle, true)));
+    const cutOff = await Promise.all(
+      [...this.#handles.values()].map((handle) => this.#drain(handle, true)),
+    );
     await Promise.all(this.#kept);
     process.off('exit', this.#killAll);
     return cutOff.reduce((sum, count) => sum + count, 0);
@@ -174,7 +189,10 @@ export class WorkerPool {
       webhook: (detection) => onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
       closeShared: () =>
-        this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1)), this.#fd !== undefined),
+        this.#socket.close(
+          Number(this.#url.slice(this.#url.lastIndexOf(':') + 1)),
+          this.#fd !== undefined,
+        ),
     });
     this.#handles.set(number, handle);
     return handle;
@@ -201,18 +219,29 @@ export class WorkerPool {
       const { number: worker, pid, servedFor } = handle;
       const stopping = this.#stop.signal.aborted;
       earlyEndings = unexpected && servedFor < SETTLED ? earlyEndings + 1 : 0;
-      const wait = earlyEndings === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
+      const wait =
+        earlyEndings === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
       if (unexpected || !stopping) {
         const replacedAfter = stopping ? null : wait;
-        this.#parts.observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
+        this.#parts.observe({
+          type: 'worker.ended',
+          worker,
+          pid,
+          reason,
+          unexpected,
+          replacedAfter,
+        });
       }
       if (!(await this.#waited(wait))) return;
-      // node:cluster has closed the inherited socket. The supervisor still has it, and starts a new gateway.
+      // node:cluster has closed the inherited socket. The supervisor still has it, and starts a new
+      // gateway.
       if (this.#fd !== undefined && !this.#serving().some(({ accepts }) => accepts))
         throw new WorkersError('the inherited socket is lost, because all workers have ended');
       handle = this.#fork(worker);
       const next = handle;
-      void this.#begin(next).catch((error: Error) => next.giveUp(`could not start: ${error.message}`));
+      void this.#begin(next).catch((error: Error) =>
+        next.giveUp(`could not start: ${error.message}`),
+      );
     }
   }
 

@@ -12,8 +12,8 @@ const AGAIN = 10;
 const ASKING = 200;
 
 /**
- * Workers of a killed primary process may still hold the address; then this one listens beside them. Rejects with
- * ListenError.
+ * Workers of a killed primary process may still hold the address; then this one listens beside
+ * them. Rejects with ListenError.
  */
 export async function listenInTurn(serving: Listening, fd?: number): Promise<string> {
   try {
@@ -25,7 +25,8 @@ export async function listenInTurn(serving: Listening, fd?: number): Promise<str
 }
 
 /**
- * Resolves with whether this worker listens: other processes may hold the address, and not every system allows sharing.
+ * Resolves with whether this worker listens: other processes may hold the address, and not every
+ * system allows sharing.
  */
 export async function takeOver(serving: Listening): Promise<boolean> {
   const deadline = performance.now() + FREEING;
@@ -48,13 +49,16 @@ export async function untilReady(
   certificates: readonly string[] = [],
 ): Promise<void> {
   const deadline = performance.now() + patience;
-  while (performance.now() < deadline && !(await isReady(adminUrl, certificates))) await pause(ASKING);
+  while (performance.now() < deadline && !(await isReady(adminUrl, certificates)))
+    await pause(ASKING);
 }
 
 async function isReady(adminUrl: string, certificates: readonly string[]): Promise<boolean> {
   const [address, signal] = [`${adminUrl}/health/ready`, AbortSignal.timeout(5 * ASKING)];
   const asked =
-    certificates.length === 0 ? fetch(address, { signal }) : httpsFetch(address, { known: certificates }, { signal });
+    certificates.length === 0
+      ? fetch(address, { signal })
+      : httpsFetch(address, { known: certificates }, { signal });
   const status = await asked.then(
     (response) => response.status,
     () => 0,

@@ -27,7 +27,11 @@ const CALL_TIMEOUT = 5_000;
 /** Milliseconds, while a supervisor starts a new primary process. */
 const ABANDONED = 30_000;
 
-const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'upstream.state']);
+const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set([
+  'state.outage',
+  'state.recovered',
+  'upstream.state',
+]);
 
 type Work = Awaited<ReturnType<typeof begin>>;
 
@@ -59,8 +63,8 @@ export class WorkerProcess {
   }
 
   /**
-   * The primary process knows whether the whole gateway stops. If it does not respond, the worker drains by itself.
-   * Resolves with whether it did so, and may exit.
+   * The primary process knows whether the whole gateway stops. If it does not respond, the worker
+   * drains by itself. Resolves with whether it did so, and may exit.
    */
   async leave(): Promise<boolean> {
     try {
@@ -74,7 +78,8 @@ export class WorkerProcess {
   }
 
   /**
-   * A serving worker takes over its share of the public address until a new primary process is ready; then it drains.
+   * A serving worker takes over its share of the public address until a new primary process is
+   * ready; then it drains.
    */
   async abandoned(): Promise<void> {
     this.#primary.close('its process has ended');
@@ -84,7 +89,8 @@ export class WorkerProcess {
     const { observe, serving } = carrier;
     if (!this.#lastReport) {
       observe({ type: 'primary.exited', inFlight: serving.inFlight });
-      if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED, certificates());
+      if (adminUrl !== null && (await takeOver(serving)))
+        await untilReady(adminUrl, ABANDONED, certificates());
     }
     await this.#drain({ accepting: true });
   }
@@ -93,7 +99,8 @@ export class WorkerProcess {
     this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
       // An exited primary process has no socket.
-      const closeShared = () => this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
+      const closeShared = () =>
+        this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
       const cutOff = (await work?.carrier.serving.drain({ ...options, closeShared })) ?? 0;
       await work?.close();
       return { cutOff, figures: (await work?.carrier.metrics.figures()) ?? [] };
@@ -115,11 +122,14 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const { worker } = order;
   const log = createLog(config.log, { worker });
   let carrier: Carrier | null = null;
-  const reportReadiness = () => void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
+  const reportReadiness = () =>
+    void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
   };
-  const detectors = hasReceivers(config.webhooks) ? [await detectorOf(config.webhooks.minQuotaWindow, primary)] : [];
+  const detectors = hasReceivers(config.webhooks)
+    ? [await detectorOf(config.webhooks.minQuotaWindow, primary)]
+    : [];
   const opened = await openCarrier({
     ...carrierParts(order, settings, primary),
     log,
@@ -176,13 +186,18 @@ function carrierParts(
     // Without a primary process it is lost.
     minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
-    openGuard: (observe) => createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
+    openGuard: (observe) =>
+      createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
     deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, CALL_TIMEOUT),
   };
 }
 
-async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
+async function detectorOf(
+  quota: number,
+  primary: Channel<PrimaryCalls, WorkerCalls>,
+): Promise<Observe> {
   const { createDetector } = await import('../../webhooks/detector.ts');
-  const hear = (detection: Detection) => void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
+  const hear = (detection: Detection) =>
+    void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
   return createDetector({ quota, gateway: '', clock: Date.now, onDetection: hear });
 }

@@ -14,7 +14,9 @@ import { loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
 
-/** With the contract, because its files may have changed since, and all workers must have the same. */
+/**
+ * With the contract, because its files may have changed since, and all workers must have the same.
+ */
 export interface SentConfig {
   readonly config: ServedConfig;
   /** With private keys: the channel is a private pair of sockets. */
@@ -68,13 +70,19 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
     ...config,
     upstream: { ...config.upstream, connections: part(config.upstream.connections) },
     upstreams: Object.fromEntries(
-      Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, connections: part(one.connections) }]),
+      Object.entries(config.upstreams).map(([name, one]) => [
+        name,
+        { ...one, connections: part(one.connections) },
+      ]),
     ),
     http: {
       ...config.http,
       maxConnections: part(config.http.maxConnections),
       maxConnectionsPerAddress: part(mostPerAddress(config.http)),
-      bodyBudget: Math.max(part(config.http.bodyBudget), MIN_BODY_BUDGET * config.http.maxBodyBytes),
+      bodyBudget: Math.max(
+        part(config.http.bodyBudget),
+        MIN_BODY_BUDGET * config.http.maxBodyBytes,
+      ),
     },
   };
 }

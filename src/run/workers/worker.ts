@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 
-// Signals reach every process of the group, but the primary process decides. First, because loading the rest takes
-// time.
+// Signals reach every process of the group, but the primary process decides. First, because loading
+// the rest takes time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const { postponeOptimizing, tuneEngine } = await import('../engine.ts');

@@ -25,13 +25,26 @@ export type LogName = 'audit' | 'bans';
 const DROP_BATCH = 1_000;
 
 /**
- * Makes a change with its audit entry in one transaction, then calls `committed`. Resolves when the change survives
- * power loss. If `work` returns `false`, nothing has changed, and there is no entry. Throws IdempotencyConflict first.
+ * Makes a change with its audit entry in one transaction, then calls `committed`. Resolves when the
+ * change survives power loss. If `work` returns `false`, nothing has changed, and there is no
+ * entry. Throws IdempotencyConflict first.
  */
-export type MakeChange = (note: AuditNote, work?: () => unknown, committed?: () => void) => Promise<boolean>;
+export type MakeChange = (
+  note: AuditNote,
+  work?: () => unknown,
+  committed?: () => void,
+) => Promise<boolean>;
 
-/** Makes changes with entries in `log`. Entries of the audit log that are about bans are also in the ban log. */
-export function auditedChangesIn(db: DatabaseSync, log: LogName, audit: AuditSettings, sync: SyncCommits): MakeChange {
+/**
+ * Makes changes with entries in `log`. Entries of the audit log that are about bans are also in the
+ * ban log.
+ */
+export function auditedChangesIn(
+  db: DatabaseSync,
+  log: LogName,
+  audit: AuditSettings,
+  sync: SyncCommits,
+): MakeChange {
   const toAudit = log === 'audit' ? appenderIn(db, 'audit', audit) : null;
   const toBans = appenderIn(db, 'bans', audit.bans);
   const forget = db.prepare('DELETE FROM answers WHERE at NOT BETWEEN ? AND ?');
@@ -40,7 +53,8 @@ export function auditedChangesIn(db: DatabaseSync, log: LogName, audit: AuditSet
   return async ({ entry, idempotent }, work, committed) => {
     const hasChanged = inChange(db, () => {
       forget.run(entry.at - IDEMPOTENCY_LIFETIME, entry.at + IDEMPOTENCY_LIFETIME);
-      if (idempotent && answered.get(idempotent.name) !== undefined) throw new IdempotencyConflict();
+      if (idempotent && answered.get(idempotent.name) !== undefined)
+        throw new IdempotencyConflict();
       if (work?.() === false) return false;
       if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
       toAudit?.(entry);
@@ -61,8 +75,12 @@ function appenderIn(
 ): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
   // Entries of a clock that was ahead are as old as the next entry.
-  const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? AND at <= ? ORDER BY number LIMIT 1`);
-  const lastOld = db.prepare(`SELECT max(number) AS number FROM ${log} WHERE number < ? AND at < ?`);
+  const young = db.prepare(
+    `SELECT number FROM ${log} WHERE at >= ? AND at <= ? ORDER BY number LIMIT 1`,
+  );
+  const lastOld = db.prepare(
+    `SELECT max(number) AS number FROM ${log} WHERE number < ? AND at < ?`,
+  );
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
   const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
   const insert = insertInto(db, log);
@@ -84,9 +102,18 @@ function appenderIn(
   };
 }
 
-/** A log in the embedded state file. The file itself rejects changes of entries and early deletion. */
-export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChange, sync: SyncCommits): AuditLog {
-  const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at BETWEEN ? AND ?');
+/**
+ * A log in the embedded state file. The file itself rejects changes of entries and early deletion.
+ */
+export function auditLogInFile(
+  db: DatabaseSync,
+  log: LogName,
+  change: MakeChange,
+  sync: SyncCommits,
+): AuditLog {
+  const answer = db.prepare(
+    'SELECT name, question, sealed FROM answers WHERE name = ? AND at BETWEEN ? AND ?',
+  );
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = (order: 'ASC' | 'DESC') =>
     db.prepare(
@@ -99,7 +126,15 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChang
     async append(note) {
       await change(note);
     },
-    list({ actor = null, action = null, target = null, since = 0, below = Number.MAX_SAFE_INTEGER, above, limit }) {
+    list({
+      actor = null,
+      action = null,
+      target = null,
+      since = 0,
+      below = Number.MAX_SAFE_INTEGER,
+      above,
+      limit,
+    }) {
       const query = { actor, action, target, since, below, above: above ?? 0, limit };
       return (above === undefined ? down : up).all(query).map(auditEntryOf);
     },
@@ -114,7 +149,9 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChang
   };
 }
 
-/** The returned function inserts an entry, without a number as the newest, and returns its number. */
+/**
+ * The returned function inserts an entry, without a number as the newest, and returns its number.
+ */
 export function insertInto(db: DatabaseSync, log: LogName) {
   const insert = db.prepare(
     `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -122,7 +159,10 @@ export function insertInto(db: DatabaseSync, log: LogName) {
   return (entry: AuditDraft, number: number | null = null): number => {
     const { at, actor, action, target, requestId, reason = null } = entry;
     const [before, after] = [JSON.stringify(entry.before), JSON.stringify(entry.after)];
-    return Number(insert.run(number, at, actor, action, target, requestId, before, after, reason).lastInsertRowid);
+    return Number(
+      insert.run(number, at, actor, action, target, requestId, before, after, reason)
+        .lastInsertRowid,
+    );
   };
 }
 

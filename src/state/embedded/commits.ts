@@ -8,12 +8,16 @@ import { UnsavedError } from '../state.ts';
 import { lastChangeIn, noteLastChange } from './inventory.ts';
 
 const UNCHANGED = 'nothing was changed, because the data folder cannot be written';
-const UNSYNCED = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
+const UNSYNCED =
+  'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
 const UNWRITABLE: readonly number[] = [8, 10, 13, 14];
 
-/** A `transaction` for changes of operators. Throws an Outage with UnsavedError if the disk write fails. */
+/**
+ * A `transaction` for changes of operators. Throws an Outage with UnsavedError if the disk write
+ * fails.
+ */
 export function inChange<T>(db: DatabaseSync, work: () => T): T {
   try {
     return transaction(db, work);
@@ -30,14 +34,15 @@ export type SyncCommits = () => Promise<void>;
 /**
  * Syncs the commits of the state file without blocking requests.
  *
- * With `synchronous = NORMAL` SQLite writes a commit to `state.db-wal` without a sync; with FULL it syncs on the thread
- * that serves requests. Here the thread pool syncs after the commit, and only the author of the change waits. Both
- * leave the same data on disk, because a sync covers all frames of the file. A checkpoint, which moves frames to
- * `state.db` before the WAL is reused, syncs the WAL before and `state.db` after in either mode. Concurrent commits
- * share one sync.
+ * With `synchronous = NORMAL` SQLite writes a commit to `state.db-wal` without a sync; with FULL it
+ * syncs on the thread that serves requests. Here the thread pool syncs after the commit, and only
+ * the author of the change waits. Both leave the same data on disk, because a sync covers all
+ * frames of the file. A checkpoint, which moves frames to `state.db` before the WAL is reused,
+ * syncs the WAL before and `state.db` after in either mode. Concurrent commits share one sync.
  *
- * The WAL may be opened and closed here because it carries no locks. Never do this with `state.db` or `state.db-shm`:
- * closing any descriptor of a file drops all locks of the process on it, including SQLite's.
+ * The WAL may be opened and closed here because it carries no locks. Never do this with `state.db`
+ * or `state.db-shm`: closing any descriptor of a file drops all locks of the process on it,
+ * including SQLite's.
  */
 export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   const file = db.location();
@@ -48,7 +53,8 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   async function sync(): Promise<void> {
     const lastChange = db.isOpen ? lastChangeIn(db) : null;
     await syncFile(wal).catch((error: NodeJS.ErrnoException) => {
-      // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and synced it.
+      // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and
+      // synced it.
       if (error.code !== 'ENOENT') throw error;
     });
     // Makes the directory entries of the files durable.

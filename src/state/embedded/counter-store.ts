@@ -23,8 +23,8 @@ export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'sa
 }
 
 /**
- * This process must have locked `folder`; `db` is its state file. Throws JournalError, and IncompleteFolder if files
- * are missing.
+ * This process must have locked `folder`; `db` is its state file. Throws JournalError, and
+ * IncompleteFolder if files are missing.
  */
 export function countersInFolder(
   folder: string,
@@ -47,7 +47,10 @@ export function countersInFolder(
   });
   let compactor: Compactor<StoredCounters>;
   return {
-    /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
+    /**
+     * Returns the stored counters. Call it once; then `begin` sets the source of the counters to
+     * store.
+     */
     *load() {
       yield* reader.bySubject;
       reader.bySubject.clear();
@@ -61,7 +64,10 @@ export function countersInFolder(
       counters.marked = compactor.beat;
       compactor.markEntry(subject, counters);
     },
-    /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
+    /**
+     * Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters
+     * are then marked.
+     */
     write: (subject: string) => compactor.write(subject),
     /** Rejects if the write fails. */
     close: () => compactor.close(),
@@ -96,7 +102,9 @@ function readChecked(folder: string, db: DatabaseSync, damaged?: (damage: string
   return readJournal(folder, NAME, () => counterReader(damaged));
 }
 
-/** Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file. */
+/**
+ * Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file.
+ */
 export function replaceCounters(folder: string, bySubject: ReadonlyMap<string, Counters>): void {
   replaceJournal(folder, NAME, packed(bySubject));
 }
@@ -105,7 +113,11 @@ function counterReader(damaged: (damage: string) => void = () => {}) {
   const bySubject = new Map<string, Counters>();
   const unpacker = new CounterUnpacker();
   const put = (subject: string, counters: Counters) => bySubject.set(subject, counters);
-  return { bySubject, damaged, batch: (payload: Buffer, file: string) => unpacker.read(payload, file, put) };
+  return {
+    bySubject,
+    damaged,
+    batch: (payload: Buffer, file: string) => unpacker.read(payload, file, put),
+  };
 }
 
 function* packed(bySubject: ReadonlyMap<string, Counters>): Iterable<Buffer> {

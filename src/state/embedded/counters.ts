@@ -37,14 +37,17 @@ export interface EmbeddedStateOptions {
 }
 
 /**
- * The embedded state: one map in one process. Every step is atomic, because it never waits. Changes by requests are
- * written soon after; changes by operators are written before they take effect.
+ * The embedded state: one map in one process. Every step is atomic, because it never waits. Changes
+ * by requests are written soon after; changes by operators are written before they take effect.
  */
 export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: CounterStore | null;
   readonly #bySubject = new Map<string, StoredCounters>();
-  /** Changes that are not on disk yet. Disk writes include them; the live counters get each one when it is on disk. */
+  /**
+   * Changes that are not on disk yet. Disk writes include them; the live counters get each one when
+   * it is on disk.
+   */
   readonly #pending = new Map<string, readonly CounterChange[]>();
   readonly #nextRound = new DelayedRun(() => this.#goRound(), ROUND_INTERVAL);
   #round: Iterator<readonly [string, StoredCounters]> | null = null;
@@ -54,7 +57,8 @@ export class EmbeddedState implements State {
     this.#clock = clock;
     this.#store = store;
     const now = clock();
-    for (const [subject, counters] of store?.load() ?? []) if (staleAt(counters) > now) this.#keep(subject, counters);
+    for (const [subject, counters] of store?.load() ?? [])
+      if (staleAt(counters) > now) this.#keep(subject, counters);
     store?.begin(this.#living());
   }
 
@@ -94,7 +98,8 @@ export class EmbeddedState implements State {
       adoptWindows(counters, limits.windows);
       correctTimes(counters, now);
       eachWindow(limits.windows, (window, at, meter) => {
-        if (name === null || fullNameOf(window) === name) meter.refund(counters.cells, at, window, units, now);
+        if (name === null || fullNameOf(window) === name)
+          meter.refund(counters.cells, at, window, units, now);
       });
       if (counters.strikeState) endWaits(counters.strikeState);
     });
@@ -131,7 +136,10 @@ export class EmbeddedState implements State {
     });
   }
 
-  /** Checks the next `most` subjects of a round and drops the expired ones. Returns whether more remain. */
+  /**
+   * Checks the next `most` subjects of a round and drops the expired ones. Returns whether more
+   * remain.
+   */
   forget(most: number): boolean {
     const now = this.#clock();
     this.#round ??= this.#bySubject.entries();
@@ -169,7 +177,8 @@ export class EmbeddedState implements State {
         yield* pending.keys();
       },
       read: (subject) => this.#afterPending(subject, bySubject.get(subject)),
-      readEntry: (subject, counters) => (pending.size === 0 ? counters : this.#afterPending(subject, counters)),
+      readEntry: (subject, counters) =>
+        pending.size === 0 ? counters : this.#afterPending(subject, counters),
     };
   }
 
@@ -183,12 +192,15 @@ export class EmbeddedState implements State {
   }
 
   #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
-    if (this.#bySubject.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
+    if (this.#bySubject.has(subject) || this.#pending.has(subject))
+      return this.#change(subject, change);
   }
 
   /** Throws an Outage with UnsavedError if the disk write fails; the change then has no effect. */
   #change(subject: string, change: CounterChange): MaybePromise<void> {
-    return this.#store ? this.#changeOnDisk(this.#store, subject, change) : this.#apply(subject, change);
+    return this.#store
+      ? this.#changeOnDisk(this.#store, subject, change)
+      : this.#apply(subject, change);
   }
 
   async #changeOnDisk(store: CounterStore, subject: string, change: CounterChange): Promise<void> {
@@ -211,7 +223,8 @@ export class EmbeddedState implements State {
 
   /** The counters, to be changed by a request and written soon after. */
   #marked(subject: string, limits: Limits): StoredCounters {
-    const counters = this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
+    const counters =
+      this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
     this.#store?.mark(subject, counters);
     return counters;
   }

@@ -5,7 +5,13 @@ import { ExpectedError } from '../../common/expected-error.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
-import { expectedIn, IncompleteFolder, lastChangeIn, missingCounterFiles, refuseMissingChanges } from './inventory.ts';
+import {
+  expectedIn,
+  IncompleteFolder,
+  lastChangeIn,
+  missingCounterFiles,
+  refuseMissingChanges,
+} from './inventory.ts';
 import { hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
@@ -15,7 +21,9 @@ type Use<T> = (db: DatabaseSync) => T;
 /** Increases with every incompatible change of the schema. */
 export const FILE_VERSION = 4;
 
-/** Files of this format may lack them: other versions read and write a file with or without them. */
+/**
+ * Files of this format may lack them: other versions read and write a file with or without them.
+ */
 const LATER_INDICES = `
    CREATE INDEX IF NOT EXISTS keys_by_plan
      ON keys (json_extract(record, '$.plan'), json_extract(record, '$.createdAt'));
@@ -86,8 +94,8 @@ export class StateFileError extends ExpectedError {
 }
 
 /**
- * Opens or creates `state.db`, which several processes may share. Throws StateFileError, and IncompleteFolder before
- * any write.
+ * Opens or creates `state.db`, which several processes may share. Throws StateFileError, and
+ * IncompleteFolder before any write.
  */
 export function openStateFile(folder: string): DatabaseSync {
   makeFolder(folder);
@@ -181,7 +189,9 @@ export function makeFolder(folder: string): void {
 }
 
 function unusable(folder: string, error: unknown): StateFileError {
-  return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
+  return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, {
+    cause: error,
+  });
 }
 
 function withoutState(folder: string): StateFileError {

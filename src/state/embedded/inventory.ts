@@ -69,13 +69,16 @@ export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): voi
   const missing = missingCounterFiles(folder, db);
   if (missing.length === 0) return;
   const files = missing.map((file) => join(folder, file)).join(', ');
-  throw incomplete(`${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`);
+  throw incomplete(
+    `${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`,
+  );
 }
 
 /** The number of the last audit entry; 0: no entries. Every change of an operator has an entry. */
 export function lastChangeIn(db: DatabaseSync): number {
   const hasNumbers = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").get();
-  const row = hasNumbers && db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
+  const row =
+    hasNumbers && db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
   return row ? Number(row.seq) : 0;
 }
 
@@ -91,8 +94,8 @@ export function recordedLastChange(folder: string): number {
 }
 
 /**
- * The values that `refuseMissingChanges` compares; `file` is the missing file, or else `state.db`. Read them before
- * opening `state.db`: other processes may make changes meanwhile.
+ * The values that `refuseMissingChanges` compares; `file` is the missing file, or else `state.db`.
+ * Read them before opening `state.db`: other processes may make changes meanwhile.
  */
 export function expectedIn(folder: string) {
   const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
@@ -100,9 +103,13 @@ export function expectedIn(folder: string) {
 }
 
 /** `has`: the last change in `state.db`. Throws IncompleteFolder. */
-export function refuseMissingChanges({ file, lastChange }: ReturnType<typeof expectedIn>, has: number): void {
+export function refuseMissingChanges(
+  { file, lastChange }: ReturnType<typeof expectedIn>,
+  has: number,
+): void {
   const lost = lastChange - has;
-  if (lost > 0) throw incomplete(`${file} is missing or too old, with keys and ${changesText(lost)}`);
+  if (lost > 0)
+    throw incomplete(`${file} is missing or too old, with keys and ${changesText(lost)}`);
 }
 
 export function changesText(count: number): string {
@@ -115,5 +122,7 @@ export function forgetLastChange(folder: string): void {
 }
 
 function incomplete(what: string): IncompleteFolder {
-  return new IncompleteFolder(`${what}: put it back, or run "storegate state repair" to continue without it`);
+  return new IncompleteFolder(
+    `${what}: put it back, or run "storegate state repair" to continue without it`,
+  );
 }

@@ -18,7 +18,9 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
   const any = db.prepare('SELECT 1 FROM keys LIMIT 1');
-  const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
+  const imported = db.prepare(
+    `SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`,
+  );
   const nextAccount = db.prepare(KEY_QUERIES.nextAccount);
   const inUse = db.prepare(KEY_QUERIES.inUse);
   const expiring = db.prepare(KEY_QUERIES.expiring);
@@ -33,9 +35,13 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     const { account, plan, newestFirst = false, after } = query;
     const part = pageAfter(db, query);
     let last = after ?? { id: '', createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1 };
-    const names = Object.fromEntries(Object.entries({ account, plan }).filter(([, name]) => name !== undefined));
+    const names = Object.fromEntries(
+      Object.entries({ account, plan }).filter(([, name]) => name !== undefined),
+    );
     for (;;) {
-      const records = part.all({ ...names, created: last.createdAt, id: last.id }).map((row) => parse(row)!);
+      const records = part
+        .all({ ...names, created: last.createdAt, id: last.id })
+        .map((row) => parse(row)!);
       yield records;
       if (records.length < PAGE_SIZE) return;
       last = records.at(-1)!;
@@ -110,7 +116,8 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
       change(note, () => {
         const stored = get(record.id);
         if (!stored) throw new Error(`the key ${record.id} does not exist`);
-        if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);
+        if (stored.version !== record.version - 1)
+          throw new KeyConflict(`key ${record.id} was changed meanwhile`);
         const owner = find(record.hash);
         if (owner && owner.id !== record.id) throw new KeyTaken('the hash of the key is taken');
         update.run(record.hash, record.previous?.hash ?? null, JSON.stringify(record), record.id);
@@ -132,11 +139,16 @@ const field = (name: keyof KeyRecord) => `json_extract(record, '$.${name}')`;
 /** The indices in file.ts match these exact expressions. */
 export const KEY_QUERIES = {
   /** Reads keys, those of an account, or those of a plan, after a cursor. */
-  page({ account, plan, newestFirst = false }: Pick<KeyQuery, 'account' | 'plan' | 'newestFirst'>): string {
+  page({
+    account,
+    plan,
+    newestFirst = false,
+  }: Pick<KeyQuery, 'account' | 'plan' | 'newestFirst'>): string {
     const created = field('createdAt');
     const ofAccount = account === undefined ? '' : `${field('account')} = $account AND`;
     // An account has fewer keys than a plan: `+` keeps SQLite from the index of plans.
-    const ofPlan = plan === undefined ? '' : `${account === undefined ? '' : '+'}${field('plan')} = $plan AND`;
+    const ofPlan =
+      plan === undefined ? '' : `${account === undefined ? '' : '+'}${field('plan')} = $plan AND`;
     const [beyond, order] = newestFirst ? ['<', 'DESC'] : ['>', 'ASC'];
     // SQLite seeks in an index by a scalar comparison, not by a row-value comparison.
     return `SELECT record FROM keys WHERE ${ofAccount} ${ofPlan} ${created} ${beyond}= $created

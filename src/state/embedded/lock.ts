@@ -26,7 +26,8 @@ export function lockFolder(folder: string) {
   rmSync(file, { force: true });
   return {
     /** Publishes the address of this gateway for commands while the lock is held. */
-    announce: (announcement: Announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
+    announce: (announcement: Announcement) =>
+      writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
     release() {
       rmSync(file, { force: true });
       lock.release();
@@ -51,10 +52,14 @@ function lockIn(folder: string): NonNullable<ReturnType<typeof tryLock>> {
   throw new FolderInUse(`another gateway is running on the data folder ${folder}`);
 }
 
-/** The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet. */
+/**
+ * The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet.
+ */
 export function announcedIn(folder: string): Announcement | null {
   try {
-    const { url, token } = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Partial<Announcement>;
+    const { url, token } = JSON.parse(
+      readFileSync(join(folder, FILE), 'utf8'),
+    ) as Partial<Announcement>;
     return typeof url === 'string' && typeof token === 'string' ? { url, token } : null;
   } catch {
     return null;

@@ -16,7 +16,10 @@ export interface EmbeddedOptions {
   readonly observe: Observe;
 }
 
-/** Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves nothing open. */
+/**
+ * Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves
+ * nothing open.
+ */
 export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
   makeFolder(folder);
   // Before any read or write, because another gateway may be using the folder.

@@ -23,13 +23,18 @@ const FILE = 'webhooks.db';
 
 /** Events between two cleanups of remembered names and of events without a receiver. */
 const CLEANUP_INTERVAL = 1_000;
-/** Name of the mark of the clock, and milliseconds between two notes of it. As in lua/rules/outbox.lua. */
+/**
+ * Name of the mark of the clock, and milliseconds between two notes of it. As in
+ * lua/rules/outbox.lua.
+ */
 const CLOCK = 'clock';
 const NOTE_INTERVAL = 10_000;
 /** Milliseconds that the clock may fall behind its mark without being set back. */
 const JITTER = 1_000;
 
-/** Milliseconds, longer than any retry period. Also drops events of removed receivers, as in Redis. */
+/**
+ * Milliseconds, longer than any retry period. Also drops events of removed receivers, as in Redis.
+ */
 const RETENTION = 30 * DAY;
 
 const TABLES = `
@@ -63,7 +68,8 @@ const TABLES = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
 
-const UNRELEASED = 'an unreleased storegate has written it. Delete it: only pending deliveries are lost';
+const UNRELEASED =
+  'an unreleased storegate has written it. Delete it: only pending deliveries are lost';
 
 /** A `Row`. */
 const FIRST_DUE = `SELECT number, id, type, body, at, attempts + 1 AS attempts FROM jobs WHERE endpoint = ? AND due <= ?
@@ -74,17 +80,27 @@ const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint
   failing AS failingSince, failures, error, delivered AS deliveredAt, paused AS pausedUntil, gone AS isGone, lost
   FROM endpoints WHERE endpoint = $endpoint`;
 
-/** Opens the outbox in a folder, or in memory (`null`). Several processes may open it. Throws StateFileError. */
+/**
+ * Opens the outbox in a folder, or in memory (`null`). Several processes may open it. Throws
+ * StateFileError.
+ */
 export function openOutbox(folder: string | null): Outbox {
   if (folder !== null) makeFolder(folder);
   try {
-    return openDatabase(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 }, (db) => {
-      db.exec(TABLES);
-      if (!hasTables(db, TABLES)) throw new Error(UNRELEASED);
-      return outboxIn(db);
-    });
+    return openDatabase(
+      folder === null ? ':memory:' : join(folder, FILE),
+      { timeout: 5_000 },
+      (db) => {
+        db.exec(TABLES);
+        if (!hasTables(db, TABLES)) throw new Error(UNRELEASED);
+        return outboxIn(db);
+      },
+    );
   } catch (error) {
-    throw new StateFileError(`cannot use ${FILE} in the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw new StateFileError(
+      `cannot use ${FILE} in the data folder ${folder}: ${reasonOf(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -96,21 +112,27 @@ function outboxIn(db: DatabaseSync): Outbox {
   const forget = db.prepare('DELETE FROM names WHERE name = ?');
   const forgetOld = db.prepare('DELETE FROM names WHERE until < ?');
   const countNames = db.prepare('SELECT count(*) AS count FROM names');
-  const forgetFirst = db.prepare('DELETE FROM names WHERE name IN (SELECT name FROM names ORDER BY until LIMIT ?)');
+  const forgetFirst = db.prepare(
+    'DELETE FROM names WHERE name IN (SELECT name FROM names ORDER BY until LIMIT ?)',
+  );
   let added = 0;
   const abandon = db.prepare('DELETE FROM jobs WHERE at < ?');
   const recount = db.prepare(
     `UPDATE endpoints SET waiting = (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint),
      lost = lost + waiting - (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint)`,
   );
-  const insert = db.prepare('INSERT INTO jobs (endpoint, id, type, body, at, due) VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare(
+    'INSERT INTO jobs (endpoint, id, type, body, at, due) VALUES (?, ?, ?, ?, ?, ?)',
+  );
   const drop = db.prepare(
     'DELETE FROM jobs WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? ORDER BY number LIMIT ?)',
   );
   const came = db.prepare(
     'INSERT INTO endpoints (endpoint, waiting) VALUES (?, 1) ON CONFLICT (endpoint) DO UPDATE SET waiting = waiting + 1',
   );
-  const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
+  const went = db.prepare(
+    'UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?',
+  );
   const first = db.prepare(FIRST_DUE);
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
@@ -118,7 +140,9 @@ function outboxIn(db: DatabaseSync): Outbox {
   const moreDue = db.prepare(
     `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_BATCH})`,
   );
-  const one = db.prepare('SELECT failures, paused, gone, late, waiting FROM endpoints WHERE endpoint = ?');
+  const one = db.prepare(
+    'SELECT failures, paused, gone, late, waiting FROM endpoints WHERE endpoint = ?',
+  );
   const rowOf = (endpoint: string) => (one.get(endpoint) ?? NEVER_TRIED) as EndpointRow;
   const well = db.prepare(
     `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
@@ -169,18 +193,24 @@ function outboxIn(db: DatabaseSync): Outbox {
   /** Leaves jobs held by other processes untouched. */
   function isWell(endpoint: string, now: number): void {
     const { failures, late } = rowOf(endpoint);
-    const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
+    const moved =
+      failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
     well.run({ endpoint, now, late: Number(moved === DUE_BATCH) });
   }
 
-  function fails({ endpoint, number }: Job, { again: due, now, error, pausedUntil: paused, isGone }: Failure): void {
+  function fails(
+    { endpoint, number }: Job,
+    { again: due, now, error, pausedUntil: paused, isGone }: Failure,
+  ): void {
     followClock(now);
     again.run(due, Number(number));
     fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
   }
 
   function stateOf(endpoint: string): EndpointState {
-    const row = state.get({ endpoint }) as (Omit<EndpointState, 'isGone'> & { isGone: number }) | undefined;
+    const row = state.get({ endpoint }) as
+      | (Omit<EndpointState, 'isGone'> & { isGone: number })
+      | undefined;
     return row ? { ...row, isGone: row.isGone === 1 } : NEW_ENDPOINT_STATE;
   }
 
@@ -226,7 +256,10 @@ function marksIn(db: DatabaseSync) {
 }
 
 /** The result brings everything that waits forward after the clock was set back, by as much. */
-function clockFollowerIn(db: DatabaseSync, marks: ReturnType<typeof marksIn>): (now: number) => void {
+function clockFollowerIn(
+  db: DatabaseSync,
+  marks: ReturnType<typeof marksIn>,
+): (now: number) => void {
   const moveJobs = db.prepare('UPDATE jobs SET due = due - ?');
   const movePauses = db.prepare('UPDATE endpoints SET paused = paused - ?');
   const moveNames = db.prepare('UPDATE names SET at = at - ?, until = until - ? WHERE at > ?');

@@ -5,14 +5,18 @@ import type { Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
 
 /**
- * Binary format of counters, all numbers little-endian: `[format, 1 byte]`, then blocks that begin with their kind, 1
- * byte:
- * - a list of windows, once per payload and list: `[1][length, 4][JSON]`; lists are numbered from 0;
- * - counters: `[2][length of the subject, 4][subject][list, 4][cells, 8 each][length of the strike state, 4][JSON]`.
- * The list defines the number of cells; length 0 means no strike state.
+ * Binary format of counters, all numbers little-endian: `[format, 1 byte]`, then blocks that begin
+ * with their kind, 1 byte:
+ * - a list of windows, once per payload and list: `[1][length, 4][JSON]`; lists are numbered from
+ * 0;
+ * - counters: `[2][length of the subject, 4][subject][list, 4][cells, 8 each][length of the strike
+ * state, 4][JSON]`. The list defines the number of cells; length 0 means no strike state.
  */
 const FORMAT = 1;
-/** The same with windows of a scope, which earlier versions would read as windows of the subject itself. */
+/**
+ * The same with windows of a scope, which earlier versions would read as windows of the subject
+ * itself.
+ */
 const WITH_SCOPES = 2;
 const [WINDOWS, COUNTERS] = [1, 2];
 
@@ -31,7 +35,10 @@ export class CounterPacker implements Packer<Counters> {
     return this.#at - 1;
   }
 
-  /** Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor fetch many at once. */
+  /**
+   * Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor
+   * fetch many at once.
+   */
   expect(entries: readonly (readonly [subject: string, counters: Counters])[]): void {
     let bits = 0;
     for (const [subject, { cells }] of entries) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
@@ -73,7 +80,10 @@ export class CounterPacker implements Packer<Counters> {
     return list;
   }
 
-  /** Writes length and text; returns the end. For short names the loop is faster than a call into C++. */
+  /**
+   * Writes length and text; returns the end. For short names the loop is faster than a call into
+   * C++.
+   */
   #writeText(text: string, at: number): number {
     const bytes = this.#bytes;
     const start = at + 4;
@@ -105,7 +115,10 @@ const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, 
 export class CounterUnpacker {
   readonly #lists = new Map<string, readonly Window[]>();
 
-  /** Calls `each` with the counters of a payload of `file`. Throws JournalError if another version wrote it. */
+  /**
+   * Calls `each` with the counters of a payload of `file`. Throws JournalError if another version
+   * wrote it.
+   */
   read(payload: Buffer, file: string, each: (subject: string, counters: Counters) => void): void {
     if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
       throw new JournalError(`${file} was written by another storegate (counters ${payload[0]})`);
@@ -146,7 +159,13 @@ function readCounters(
   const length = payload.readUInt32LE(at);
   at += 4;
   const strikeState =
-    length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>) : null;
-  each(subject, { windows: list.windows, cells, strikeState: strikeState && { ...newStrikeState(), ...strikeState } });
+    length > 0
+      ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>)
+      : null;
+  each(subject, {
+    windows: list.windows,
+    cells,
+    strikeState: strikeState && { ...newStrikeState(), ...strikeState },
+  });
   return at + length;
 }

@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * The number of keys in a data folder, and up to `most` of their newest ids; none without a readable state file. Reads
- * it without changing it, even while a gateway runs.
+ * The number of keys in a data folder, and up to `most` of their newest ids; none without a
+ * readable state file. Reads it without changing it, even while a gateway runs.
  */
-export function peekKeys(folder: string, most: number): { readonly count: number; readonly ids: readonly string[] } {
+export function peekKeys(
+  folder: string,
+  most: number,
+): { readonly count: number; readonly ids: readonly string[] } {
   const file = join(folder, 'state.db');
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 200 });

@@ -9,7 +9,11 @@ import { auditedChangesIn, auditLogInFile, type MakeChange } from './audit-log.t
 import { syncsCommitsOf } from './commits.ts';
 import { keysInFile } from './keystore.ts';
 
-export function recordsInFile(db: DatabaseSync, settings: AuditSettings, sync = syncsCommitsOf(db)): Records {
+export function recordsInFile(
+  db: DatabaseSync,
+  settings: AuditSettings,
+  sync = syncsCommitsOf(db),
+): Records {
   const change = auditedChangesIn(db, 'audit', settings, sync);
   return {
     keys: keysInFile(db, change),
@@ -49,6 +53,7 @@ export function usesInFile(db: DatabaseSync): LastUseStore {
         for (const [id, at] of uses) put.run({ id, at, latest });
       });
     },
-    load: (ids) => new Map(many.all(JSON.stringify(ids)).map(({ id, at }) => [id as string, at as number])),
+    load: (ids) =>
+      new Map(many.all(JSON.stringify(ids)).map(({ id, at }) => [id as string, at as number])),
   };
 }

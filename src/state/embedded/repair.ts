@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { lossesIn, openStateFile, StateFileError } from './file.ts';
-import { forgetLastChange, lastChangeIn, nameGenerations, noteLastChange, wholeGenerationsIn } from './inventory.ts';
+import {
+  forgetLastChange,
+  lastChangeIn,
+  nameGenerations,
+  noteLastChange,
+  wholeGenerationsIn,
+} from './inventory.ts';
 import { lockFolder } from './lock.ts';
 
 /**

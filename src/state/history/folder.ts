@@ -9,8 +9,8 @@ const MAX_SLOTS = 8;
 export type StoredHistory = NonNullable<ReturnType<typeof storeHistory>>;
 
 /**
- * Persists the history in the data folder, and loads the last day from there. The thread pool writes each minute after
- * it ends. Errors go to `failed` and do not stop the gateway.
+ * Persists the history in the data folder, and loads the last day from there. The thread pool
+ * writes each minute after it ends. Errors go to `failed` and do not stop the gateway.
  */
 export function storeHistory(folder: string, history: History, failed: (error: unknown) => void) {
   function orReported(what: string, work: () => unknown): void {

@@ -24,14 +24,20 @@ type Unread<V> = Iterator<readonly [string, V | undefined]>;
 
 /** Milliseconds from a change to its write, so a change is in a file well within a second. */
 const FLUSH_INTERVAL = 250;
-/** Milliseconds of packing before other work gets its turn, and entries packed between two clock reads. */
+/**
+ * Milliseconds of packing before other work gets its turn, and entries packed between two clock
+ * reads.
+ */
 const PACK_TIME = 0.3;
 const PACK_GROUP = 64;
 /** Bytes of one batch, not counting its last entries. */
 const BATCH = 1 << 20;
 /** Minimum number of unchanged entries that a flush rewrites. */
 const MIN_REWRITTEN = 1_000;
-/** Bytes below which files are never rewritten; above, the limit is a multiple of the size that the entries need. */
+/**
+ * Bytes below which files are never rewritten; above, the limit is a multiple of the size that the
+ * entries need.
+ */
 const FREE_SIZE = 8 << 20;
 const MAX_SIZE_FACTOR = 3;
 /** Maximum entries that `close` rewrites, and files that it leaves. */
@@ -39,8 +45,9 @@ const CLOSE_REWRITES = 10_000;
 const CLOSE_MAX_FILES = 8;
 
 /**
- * Stores a map in a journal. A flush writes changed entries. When the files exceed several times the needed size,
- * flushes also rewrite unchanged entries to a new file until older files can be removed.
+ * Stores a map in a journal. A flush writes changed entries. When the files exceed several times
+ * the needed size, flushes also rewrite unchanged entries to a new file until older files can be
+ * removed.
  */
 export class Compactor<V> {
   readonly #journal: Journal;
@@ -97,7 +104,8 @@ export class Compactor<V> {
     await this.#beats.idle();
     try {
       await this.flush();
-      const finishes = this.#living.size <= CLOSE_REWRITES || this.#journal.older >= CLOSE_MAX_FILES;
+      const finishes =
+        this.#living.size <= CLOSE_REWRITES || this.#journal.older >= CLOSE_MAX_FILES;
       while (this.#others && finishes) await this.flush();
     } finally {
       await this.#journal.close();
@@ -188,7 +196,8 @@ export class Compactor<V> {
 
   *#readEntries(entries: Entries<V>): Generator<readonly [string, V | undefined]> {
     const living = this.#living;
-    for (const each of entries) yield living.readEntry ? [each[0], living.readEntry(each[0], each[1])] : each;
+    for (const each of entries)
+      yield living.readEntry ? [each[0], living.readEntry(each[0], each[1])] : each;
   }
 
   /** The new file of the journal lacks the content of the failed one. */

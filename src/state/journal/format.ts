@@ -2,8 +2,9 @@ import { crc32 } from 'node:zlib';
 import { ExpectedError } from '../../common/expected-error.ts';
 
 /**
- * A journal is a list of files `<name>.<generation>.log` in one folder. Each has a header line with the format,
- * followed by batches: [length, 4 bytes][CRC-32 of length and payload, 4 bytes][payload], numbers little-endian.
+ * A journal is a list of files `<name>.<generation>.log` in one folder. Each has a header line with
+ * the format, followed by batches: [length, 4 bytes][CRC-32 of length and payload, 4
+ * bytes][payload], numbers little-endian.
  */
 const VERSION = 1;
 
@@ -42,8 +43,8 @@ export function isWhole(head: Buffer, payload: Uint8Array): boolean {
 }
 
 /**
- * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: torn by a crash. Throws
- * JournalError for other content.
+ * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: torn by
+ * a crash. Throws JournalError for other content.
  */
 export function checkHeader(start: Buffer, name: string, file: string): boolean {
   const header = headerOf(name);
@@ -57,7 +58,8 @@ export function checkHeader(start: Buffer, name: string, file: string): boolean 
   throw new JournalError(`${file} is not a journal of ${name}: move it out of the way`);
 }
 
-export const generationFile = (name: string, generation: number): string => `${name}.${generation}.log`;
+export const generationFile = (name: string, generation: number): string =>
+  `${name}.${generation}.log`;
 
 /** The generation in a file name; `null`: not a file of this journal. */
 export function generationOf(file: string, name: string): number | null {
@@ -66,7 +68,10 @@ export function generationOf(file: string, name: string): number | null {
   return /^[1-9]\d{0,14}$/.test(number) ? Number(number) : null;
 }
 
-/** Includes the length, so that zeros left by some file systems after power loss are not a valid batch. */
+/**
+ * Includes the length, so that zeros left by some file systems after power loss are not a valid
+ * batch.
+ */
 function checksum(head: Buffer, payload: Uint8Array): number {
   return crc32(payload, crc32(head.subarray(0, 4)));
 }

@@ -18,7 +18,8 @@ export const FILES = {
       async append(parts: readonly Uint8Array[]): Promise<void> {
         const { bytesWritten } = await handle.writev([...parts]);
         const size = parts.reduce((sum, { length }) => sum + length, 0);
-        if (bytesWritten !== size) throw new Error(`only ${bytesWritten} of ${size} bytes could be written`);
+        if (bytesWritten !== size)
+          throw new Error(`only ${bytesWritten} of ${size} bytes could be written`);
       },
       /** Resolves when appended data survives power loss. */
       sync: () => handle.datasync(),
@@ -67,8 +68,9 @@ interface Current {
 }
 
 /**
- * Writes batches in the order of `push`. Concurrent callers share one write and one sync. A write does not wait for the
- * previous sync, so a slow disk does not increase the loss in a process crash.
+ * Writes batches in the order of `push`. Concurrent callers share one write and one sync. A write
+ * does not wait for the previous sync, so a slow disk does not increase the loss in a process
+ * crash.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -105,12 +107,18 @@ export class Journal {
     this.#queue.push({ payload, lost });
   }
 
-  /** Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch was lost. */
+  /**
+   * Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch
+   * was lost.
+   */
   write(): Promise<void> {
     return this.#writes.next();
   }
 
-  /** Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was lost. */
+  /**
+   * Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was
+   * lost.
+   */
   async commit(): Promise<void> {
     await this.#writes.next();
     const losses = this.#losses;
@@ -123,8 +131,9 @@ export class Journal {
   }
 
   /**
-   * Removes all files before the current one, which must contain all their data. Each removal is durable before the
-   * next one: a file that reappeared without its successors would contain outdated data.
+   * Removes all files before the current one, which must contain all their data. Each removal is
+   * durable before the next one: a file that reappeared without its successors would contain
+   * outdated data.
    */
   async dropOlder(): Promise<void> {
     try {
@@ -216,8 +225,8 @@ export class Journal {
   }
 
   /**
-   * After a failed write the end of the file is undefined, so nothing is appended. A file that was never synced is
-   * removed.
+   * After a failed write the end of the file is undefined, so nothing is appended. A file that was
+   * never synced is removed.
    */
   async #abandon(): Promise<void> {
     const left = this.#current;

@@ -27,8 +27,9 @@ export interface JournalReader {
 const MAX_ATTEMPTS = 100;
 
 /**
- * Reads all generations of the journal `name` in `folder`, oldest first, even while it grows. A damaged file is read up
- * to the damage. `begin` creates the reader, again for each restart. Returns the files. Throws JournalError.
+ * Reads all generations of the journal `name` in `folder`, oldest first, even while it grows. A
+ * damaged file is read up to the damage. `begin` creates the reader, again for each restart.
+ * Returns the files. Throws JournalError.
  */
 export function readJournal<R extends JournalReader>(
   folder: string,
@@ -38,7 +39,9 @@ export function readJournal<R extends JournalReader>(
   for (let tries = 1; ; tries++) {
     const reader = begin();
     try {
-      const generations = generationsIn(folder, name).map((number) => readGeneration(folder, name, number, reader));
+      const generations = generationsIn(folder, name).map((number) =>
+        readGeneration(folder, name, number, reader),
+      );
       return { reader, generations };
     } catch (error) {
       // The writer removes files when newer files contain their data.
@@ -61,7 +64,12 @@ export function filesOf(folder: string, name: string): Generation[] {
   });
 }
 
-function readGeneration(folder: string, name: string, number: number, reader: JournalReader): Generation {
+function readGeneration(
+  folder: string,
+  name: string,
+  number: number,
+  reader: JournalReader,
+): Generation {
   const file = join(folder, generationFile(name, number));
   const fd = openSync(file, 'r');
   try {
@@ -71,9 +79,13 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
     const read = (at: number, length: number) => readAt(fd, at, Math.min(length, size - at));
     const header = headerOf(name);
     const isTorn = !checkHeader(read(0, header.length), name, file);
-    const at = isTorn ? 0 : readBatches(read, header.length, (payload) => reader.batch(payload, file));
+    const at = isTorn
+      ? 0
+      : readBatches(read, header.length, (payload) => reader.batch(payload, file));
     if (at < size)
-      reader.damaged?.(`${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`);
+      reader.damaged?.(
+        `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`,
+      );
     return { number, size };
   } finally {
     closeSync(fd);
@@ -81,7 +93,11 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
 }
 
 /** Returns the end of the last intact batch. */
-function readBatches(read: (at: number, size: number) => Buffer, start: number, each: (payload: Buffer) => void) {
+function readBatches(
+  read: (at: number, size: number) => Buffer,
+  start: number,
+  each: (payload: Buffer) => void,
+) {
   for (let at = start; ; ) {
     const head = read(at, HEAD_SIZE);
     const length = head.length === HEAD_SIZE ? lengthIn(head) : null;

@@ -12,8 +12,9 @@ export interface SlotOptions {
 }
 
 /**
- * Reads the journal in a free slot of `folder` with the reader that `begin` creates, again for each restart; `journal`
- * continues it. `null` without a free slot or after an error, which `failed` receives.
+ * Reads the journal in a free slot of `folder` with the reader that `begin` creates, again for each
+ * restart; `journal` continues it. `null` without a free slot or after an error, which `failed`
+ * receives.
  */
 export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   { folder, kind, numbers, failed }: SlotOptions,

@@ -24,7 +24,11 @@ const DROP_BATCH = 1_000;
 export type AuditEntries = ReturnType<typeof auditEntriesIn>;
 
 /** Bans in the audit log are appended to the log of bans in the same step. */
-export function auditEntriesIn(redis: Connection, { maxEntries, bans }: AuditSettings, log: LogName = 'audit') {
+export function auditEntriesIn(
+  redis: Connection,
+  { maxEntries, bans }: AuditSettings,
+  log: LogName = 'audit',
+) {
   function run(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
     const bounds = logs.flatMap((log) =>
       log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge],
@@ -53,12 +57,16 @@ export function auditEntriesIn(redis: Connection, { maxEntries, bans }: AuditSet
 }
 
 /**
- * The entries from `from` to `to`, oldest first, and the oldest and newest number in the whole log, which is empty if
- * `newest` is less than `oldest`. An entry's number is its list position plus the number of dropped entries.
+ * The entries from `from` to `to`, oldest first, and the oldest and newest number in the whole log,
+ * which is empty if `newest` is less than `oldest`. An entry's number is its list position plus the
+ * number of dropped entries.
  */
 export async function readEntries(redis: Connection, log: LogName, from: number, to: number) {
   const answer = await withTimeout(runScript(redis, ENTRIES, LOGS[log], [from, to]));
   const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
-  const entries: AuditEntry[] = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
+  const entries: AuditEntry[] = texts.map((text, i) => ({
+    ...(JSON.parse(text) as AuditDraft),
+    number: first + i,
+  }));
   return { oldest, newest, entries };
 }

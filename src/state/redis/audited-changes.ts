@@ -52,11 +52,17 @@ export function auditedChangesIn<C>(
     return JSON.parse(text) as StoredAnswer<C>;
   }
 
-  /** `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was stored. */
+  /**
+   * `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was
+   * stored.
+   */
   async function store(answer: StoredAnswer<C>, condition: 'NX' | 'XX'): Promise<boolean> {
     const name = keyOf.idempotentAnswer(answer.name);
     const text = JSON.stringify(answer);
-    return (await withTimeout(redis.call('set', name, text, 'PX', IDEMPOTENCY_LIFETIME, condition))) !== null;
+    return (
+      (await withTimeout(redis.call('set', name, text, 'PX', IDEMPOTENCY_LIFETIME, condition))) !==
+      null
+    );
   }
 
   async function forget(name: string): Promise<void> {
@@ -70,7 +76,10 @@ export function auditedChangesIn<C>(
       await withLocks(redis, all, async () => {
         if (idempotent && (await read(idempotent.name))) throw new IdempotencyConflict();
         const change = await plan();
-        if (idempotent && !(await store({ ...idempotent, pending: change, entry, locks: all }, 'NX')))
+        if (
+          idempotent &&
+          !(await store({ ...idempotent, pending: change, entry, locks: all }, 'NX'))
+        )
           throw new IdempotencyConflict();
         try {
           await entries.append(entry);

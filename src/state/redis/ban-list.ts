@@ -23,10 +23,14 @@ export type EndOfBan = Pick<Ban, 'subject' | 'until'>;
 export type BanList = ReturnType<typeof banListIn>;
 
 /**
- * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are authoritative, so each
- * indexed ban is checked there.
+ * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are
+ * authoritative, so each indexed ban is checked there.
  */
-export function banListIn(redis: Connection, clock: Clock, banOf: (subject: string) => Promise<Ban | null>) {
+export function banListIn(
+  redis: Connection,
+  clock: Clock,
+  banOf: (subject: string) => Promise<Ban | null>,
+) {
   const noted = new Cache<number>(MAX_RECORDED);
   let open = new Map<string, number>();
   const next = new DelayedRun(() => void flush(), RETRY_DELAY);
@@ -79,7 +83,10 @@ export function banListIn(redis: Connection, clock: Clock, banOf: (subject: stri
     },
     add,
     list,
-    /** Marks the index of a nearly empty Redis as complete, so that the first list needs no scan later. */
+    /**
+     * Marks the index of a nearly empty Redis as complete, so that the first list needs no scan
+     * later.
+     */
     async markWhole(): Promise<void> {
       if (await redis.exists(keyOf.bansWhole)) return;
       const sizes = await Promise.all(mastersOf(redis).map((node) => node.dbsize()));
@@ -93,7 +100,11 @@ export function banListIn(redis: Connection, clock: Clock, banOf: (subject: stri
 }
 
 /** Rejects if Redis does not respond. */
-export async function indexBans(redis: Connection, bans: readonly EndOfBan[], clock: Clock = () => ''): Promise<void> {
+export async function indexBans(
+  redis: Connection,
+  bans: readonly EndOfBan[],
+  clock: Clock = () => '',
+): Promise<void> {
   for (let at = 0; at < bans.length; at += BATCH) {
     const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
     await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);

@@ -19,9 +19,14 @@ export interface KeyWithArgs {
 }
 
 /**
- * In a Cluster a call contains keys of one slot. Throws `Outage` if a part fails; other parts may have been applied.
+ * In a Cluster a call contains keys of one slot. Throws `Outage` if a part fails; other parts may
+ * have been applied.
  */
-export function scriptOnAll(redis: Connection, script: Script, all: readonly KeyWithArgs[]): Promise<unknown[]> {
+export function scriptOnAll(
+  redis: Connection,
+  script: Script,
+  all: readonly KeyWithArgs[],
+): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
     const keys = group.map(({ key }) => key);
     const args = group.flatMap((one) => one.args ?? []);
@@ -30,9 +35,15 @@ export function scriptOnAll(redis: Connection, script: Script, all: readonly Key
 }
 
 /** `null`: missing. Throws `Outage`. */
-export async function getAll(redis: Connection, keys: readonly string[]): Promise<(string | null)[]> {
+export async function getAll(
+  redis: Connection,
+  keys: readonly string[],
+): Promise<(string | null)[]> {
   const all = keys.map((key) => ({ key }));
-  return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
+  return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (
+    | string
+    | null
+  )[];
 }
 
 async function inGroups(
@@ -41,7 +52,8 @@ async function inGroups(
   ask: (group: readonly KeyWithArgs[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
   const tagOf = ({ key }: KeyWithArgs) => key.slice(key.indexOf('{') + 1, key.indexOf('}'));
-  const placeOf = (i: number) => (redis instanceof Cluster ? slotOf(tagOf(all[i]!)) : Math.floor(i / MAX_KEYS));
+  const placeOf = (i: number) =>
+    redis instanceof Cluster ? slotOf(tagOf(all[i]!)) : Math.floor(i / MAX_KEYS);
   const groups = Map.groupBy(all.keys(), placeOf);
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
@@ -55,7 +67,9 @@ async function inGroups(
 }
 
 /** An item may occur twice. Throws `Outage`. */
-export async function* walk(step: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
+export async function* walk(
+  step: (cursor: string) => Promise<[string, string[]]>,
+): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
     const [next, found] = await withTimeout(step(cursor), BULK_TIMEOUT);
@@ -67,7 +81,9 @@ export async function* walk(step: (cursor: string) => Promise<[string, string[]]
 /** All subjects with counters; one may occur twice. Throws `Outage`. */
 export async function* countedSubjects(redis: Connection): AsyncGenerator<string[]> {
   for (const node of mastersOf(redis)) {
-    for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
+    for await (const names of walk((cursor) =>
+      node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT),
+    ))
       yield names.map(subjectIn);
   }
 }

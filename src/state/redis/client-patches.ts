@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import { Cluster, Redis, SentinelConnector } from 'ioredis';
 
 /**
- * Milliseconds. A connection silent for this long with pending replies is dropped: a stopped machine sends no reset.
+ * Milliseconds. A connection silent for this long with pending replies is dropped: a stopped
+ * machine sends no reset.
  */
 export const SILENCE_TIMEOUT = 2_000;
 
 /**
- * The client prints unhandled errors of Sentinel connections as plain text between log lines. A Sentinel that is down
- * matters only for the look-up of the master, which reports it.
+ * The client prints unhandled errors of Sentinel connections as plain text between log lines. A
+ * Sentinel that is down matters only for the look-up of the master, which reports it.
  */
 export class QuietSentinelConnector extends SentinelConnector {}
 const connectors = QuietSentinelConnector.prototype as unknown as {
@@ -20,8 +21,8 @@ connectors.connectToSentinel = function (...given) {
 };
 
 /**
- * The client drops a silent connection from a timer, even if this process was blocked and the reply has arrived. With
- * this patch the event loop reads pending data first.
+ * The client drops a silent connection from a timer, even if this process was blocked and the reply
+ * has arrived. With this patch the event loop reads pending data first.
  */
 const watched = Redis.prototype as unknown as Watched;
 interface Watched {
@@ -34,7 +35,8 @@ watched.setSocketTimeout = function () {
   const { stream } = this;
   const timer = setTimeout(() => setImmediate(judge), SILENCE_TIMEOUT);
   const judge = () => {
-    if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));
+    if (this.socketTimeoutTimer === timer)
+      stream.destroy(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));
   };
   this.socketTimeoutTimer = timer;
   // Runs after the listener that reads replies.
@@ -46,8 +48,8 @@ watched.setSocketTimeout = function () {
 };
 
 /**
- * If `disconnect` comes while the client asks for the slots of a Cluster, it repeats the question forever, and the
- * process does not end. With this patch a round that was stopped has no next one.
+ * If `disconnect` comes while the client asks for the slots of a Cluster, it repeats the question
+ * forever, and the process does not end. With this patch a round that was stopped has no next one.
  */
 const refreshed = Cluster.prototype as unknown as Refreshed;
 interface Refreshed {

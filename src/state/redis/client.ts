@@ -13,16 +13,18 @@ export const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
 /**
- * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold two seconds after
- * it: a connection attempt without an answer, this delay and a probe have to fit into that time.
+ * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold
+ * two seconds after it: a connection attempt without an answer, this delay and a probe have to fit
+ * into that time.
  */
 function retryDelay(times: number): number {
   return Math.min(50 * 2 ** Math.min(times, 4), 500) * (0.5 + Math.random() / 2);
 }
 
 /**
- * By default the client queues commands without bound during an outage, waits for replies without a timeout, and
- * resends a charge whose reply was lost. These options send each command at most once, immediately.
+ * By default the client queues commands without bound during an outage, waits for replies without a
+ * timeout, and resends a charge whose reply was lost. These options send each command at most once,
+ * immediately.
  */
 const COMMON = {
   enableOfflineQueue: false,
@@ -49,7 +51,10 @@ export function openConnection(settings: RedisSettings): Connection {
 }
 
 /** Throws RedisError, or an error of `check`, after closing the connection. */
-export async function connect(settings: RedisSettings, check?: (redis: Connection) => Promise<void>) {
+export async function connect(
+  settings: RedisSettings,
+  check?: (redis: Connection) => Promise<void>,
+) {
   const redis = openConnection(settings);
   try {
     await untilReady(redis, settings, START_TIMEOUT);
@@ -62,7 +67,11 @@ export async function connect(settings: RedisSettings, check?: (redis: Connectio
 }
 
 /** Waits at most `patience` milliseconds, or until a retry cannot help. Throws RedisError. */
-export async function untilReady(redis: Connection, settings: RedisSettings, patience: number): Promise<void> {
+export async function untilReady(
+  redis: Connection,
+  settings: RedisSettings,
+  patience: number,
+): Promise<void> {
   const giveUpAt = performance.now() + patience;
   try {
     while (redis.status !== 'ready') {
@@ -71,9 +80,13 @@ export async function untilReady(redis: Connection, settings: RedisSettings, pat
         throw error ?? new Error('it does not answer');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
+    if (redis instanceof Cluster)
+      await Promise.all(redis.nodes('master').map((node) => node.ping()));
   } catch (error) {
-    throw new RedisError(explain(settings, error), { cause: error, isUnreachable: !isRefusal(error) });
+    throw new RedisError(explain(settings, error), {
+      cause: error,
+      isUnreachable: !isRefusal(error),
+    });
   }
 }
 
@@ -86,8 +99,8 @@ export function begin(redis: Connection): void {
 }
 
 /**
- * Reconnects after the client has given up: a failover reported by Sentinels cancels its look-up of the master, which
- * it mistakes for `disconnect`.
+ * Reconnects after the client has given up: a failover reported by Sentinels cancels its look-up of
+ * the master, which it mistakes for `disconnect`.
  */
 function keepConnected(redis: Connection): void {
   let times = 0;
@@ -123,7 +136,9 @@ export function disconnect(redis: Connection): void {
 
 /** Not yet connected. */
 export function standbyOf(redis: Connection): Connection {
-  return redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
+  return redis instanceof Cluster
+    ? redis.duplicate([], { lazyConnect: true })
+    : redis.duplicate({ lazyConnect: true });
 }
 
 function create(settings: RedisSettings): Connection {
@@ -134,7 +149,10 @@ function create(settings: RedisSettings): Connection {
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
     ...(url.protocol === 'rediss:' ? { tls: tlsOptions(settings, host) } : {}),
   };
-  const first = { host, port: Number(url.port || (settings.topology === 'sentinel' ? 26379 : 6379)) };
+  const first = {
+    host,
+    port: Number(url.port || (settings.topology === 'sentinel' ? 26379 : 6379)),
+  };
   const nodes = [first, ...settings.nodes.map((node) => address(node, first.port))];
   const db = Number(url.pathname.slice(1) || 0);
   if (settings.topology === 'cluster') return new Cluster(nodes, clusterOptions(credentials));
@@ -161,9 +179,10 @@ function create(settings: RedisSettings): Connection {
 }
 
 /**
- * Sets the name that a certificate must have. Cluster nodes, often known by address only, share the URL's name.
- * Sentinels and the servers they return have separate names. An address is never sent as a server name (RFC 6066
- * section 3); the certificate is then checked against the node's address.
+ * Sets the name that a certificate must have. Cluster nodes, often known by address only, share the
+ * URL's name. Sentinels and the servers they return have separate names. An address is never sent
+ * as a server name (RFC 6066 section 3); the certificate is then checked against the node's
+ * address.
  */
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };

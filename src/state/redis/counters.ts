@@ -75,7 +75,12 @@ export class RedisState implements SharedBackend {
     this.#inDoubt = charges;
   }
 
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Promise<Admission> {
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): Promise<Admission> {
     return this.#batches.add(subject, limits, cost, scopes);
   }
 
@@ -87,9 +92,19 @@ export class RedisState implements SharedBackend {
     return this.countRefusals({ subject, limits, count: 1, times: [LATEST], cause: IN_FLIGHT });
   }
 
-  async countRefusals({ subject, limits, count, times, cause }: CountedRefusals): Promise<Admission> {
+  async countRefusals({
+    subject,
+    limits,
+    count,
+    times,
+    cause,
+  }: CountedRefusals): Promise<Admission> {
     const number = cause === IN_FLIGHT ? TOO_MANY_IN_FLIGHT : numberOf(limits, cause);
-    const admission = await this.#readAdmission('strike', subject, limits, [number, count, ...times]);
+    const admission = await this.#readAdmission('strike', subject, limits, [
+      number,
+      count,
+      ...times,
+    ]);
     if (admission.verdict === 'banned') this.#banned.note(subject, admission.bannedUntil);
     return admission;
   }
@@ -102,9 +117,23 @@ export class RedisState implements SharedBackend {
     await this.#do('reset', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
-  async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
-    const chosen = limits.windows.map((one) => (window === null || fullNameOf(one) === window ? 1 : 0)).join('');
-    const args = [this.#clock(), ...packLimits(limits), units, chosen, CHANNEL, subjectChanged(subject)];
+  async grant(
+    subject: string,
+    limits: Limits,
+    units: number,
+    window: string | null,
+  ): Promise<void> {
+    const chosen = limits.windows
+      .map((one) => (window === null || fullNameOf(one) === window ? 1 : 0))
+      .join('');
+    const args = [
+      this.#clock(),
+      ...packLimits(limits),
+      units,
+      chosen,
+      CHANNEL,
+      subjectChanged(subject),
+    ];
     await this.#do('grant', subject, args);
   }
 
@@ -198,7 +227,12 @@ export class RedisState implements SharedBackend {
     return [keys, args];
   }
 
-  #readAdmission(name: 'look' | 'strike', subject: string, limits: Limits, times: Arguments): Promise<Admission> {
+  #readAdmission(
+    name: 'look' | 'strike',
+    subject: string,
+    limits: Limits,
+    times: Arguments,
+  ): Promise<Admission> {
     const args = [this.#clock(), ...packLimits(limits), ...times];
     return this.#run(name, subject, args, (answer) => {
       const reader = new ReplyReader(answer);
@@ -212,7 +246,12 @@ export class RedisState implements SharedBackend {
     return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
   }
 
-  async #run<T>(name: ScriptName, subject: string, args: Arguments, read: (answer: unknown) => T): Promise<T> {
+  async #run<T>(
+    name: ScriptName,
+    subject: string,
+    args: Arguments,
+    read: (answer: unknown) => T,
+  ): Promise<T> {
     try {
       const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.counters(subject)], args);
       return await this.#patience.wait(subject, this.#read(asked, read));

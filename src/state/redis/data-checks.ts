@@ -7,8 +7,8 @@ import { keyOf } from './key-names.ts';
 import { lookedUp } from './replies.ts';
 
 /**
- * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote a restarted master
- * sooner.
+ * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote
+ * a restarted master sooner.
  */
 const LOST_AFTER = 30_000;
 
@@ -19,7 +19,9 @@ export type LookUp = (name: string) => Promise<string | null>;
 export interface DataCheck {
   /** Accepts the current data as complete. */
   learn(): Promise<void>;
-  /** Throws CountersError if the text is missing and Redis may have lost its data, or NotReported. */
+  /**
+   * Throws CountersError if the text is missing and Redis may have lost its data, or NotReported.
+   */
   readonly lookUp: LookUp;
   /** Throws CountersError if Redis may have lost its data. */
   confirm(): Promise<void>;
@@ -47,10 +49,14 @@ const NOT_REPORTED =
 const ROLE_COMMANDS = [['info', 'replication'], ['role']];
 
 /**
- * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
- * still exist.
+ * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a
+ * key missing there may still exist.
  */
-export function dataMark(redis: Redis, lost: () => void, clock = () => performance.now()): DataCheck {
+export function dataMark(
+  redis: Redis,
+  lost: () => void,
+  clock = () => performance.now(),
+): DataCheck {
   let known: string | null = null;
   let missingSince: number | null = null;
   redis.on('close', () => {
@@ -113,11 +119,16 @@ export function dataMark(redis: Redis, lost: () => void, clock = () => performan
 }
 
 /**
- * Like `dataMark`, for each master: a missing key is unknown only if the master has the data of a known master. Redis
- * identifies data by `master_replid`. A promoted replica reports its former master's id in `master_replid2`, as does a
- * master that loaded its data after a restart. A master that starts empty reports none.
+ * Like `dataMark`, for each master: a missing key is unknown only if the master has the data of a
+ * known master. Redis identifies data by `master_replid`. A promoted replica reports its former
+ * master's id in `master_replid2`, as does a master that loaded its data after a restart. A master
+ * that starts empty reports none.
  */
-export function clusterData(redis: Cluster, lost: () => void, clock = () => performance.now()): DataCheck {
+export function clusterData(
+  redis: Cluster,
+  lost: () => void,
+  clock = () => performance.now(),
+): DataCheck {
   const known = new Set<string>();
   const unknownSince = new Map<string, number>();
 
@@ -126,7 +137,9 @@ export function clusterData(redis: Cluster, lost: () => void, clock = () => perf
   }
 
   async function masters(): Promise<ShardData[]> {
-    const asked = redis.nodes('master').map((node) => node.info('replication').catch(nullIfRefused));
+    const asked = redis
+      .nodes('master')
+      .map((node) => node.info('replication').catch(nullIfRefused));
     return (await Promise.all(asked)).map(dataOf);
   }
 
@@ -207,10 +220,13 @@ function isMigrating(error: unknown): boolean {
 /** A Redis that does not report its role may be a replica. */
 function rejectUnlessMaster(role: string | null): void {
   if (role === null) throw new NotReported();
-  if (role !== 'master') throw new CountersError('Redis is a replica: it may not have the newest keys');
+  if (role !== 'master')
+    throw new CountersError('Redis is a replica: it may not have the newest keys');
 }
 
 function rejectMissing(duration: number): void {
   if (duration < LOST_AFTER)
-    throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
+    throw new CountersError(
+      'Redis may have come up without its data: keys that it does not have are answered 503',
+    );
 }

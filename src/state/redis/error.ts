@@ -4,7 +4,9 @@ import type { RedisSettings } from '../../config/config.ts';
 /** The message describes in one sentence what to change. */
 export class RedisError extends ExpectedError {
   override name = 'RedisError';
-  /** Whether Redis does not respond, or cannot serve yet. If false, its configuration must change. */
+  /**
+   * Whether Redis does not respond, or cannot serve yet. If false, its configuration must change.
+   */
   readonly isUnreachable: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isUnreachable?: boolean } = {}) {
@@ -25,7 +27,9 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Whether Redis refuses a command: the user lacks the right to it, or the service does not have it. */
+/**
+ * Whether Redis refuses a command: the user lacks the right to it, or the service does not have it.
+ */
 export function isReplyError(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
@@ -39,11 +43,13 @@ export function explain(settings: RedisSettings, error: unknown): string {
   const [who, setting] = /All sentinels/.test(text)
     ? [`the Sentinel at ${where}`, 'redis.sentinelPassword']
     : [`Redis at ${where}`, 'redis.url'];
-  if (/WRONGPASS|invalid password/i.test(text)) return `${who} refuses the user or password: check ${setting}`;
+  if (/WRONGPASS|invalid password/i.test(text))
+    return `${who} refuses the user or password: check ${setting}`;
   if (/NOAUTH/.test(text)) return `${who} wants a password: put it into ${setting}`;
   if (UNKNOWN_ISSUER.test(text))
     return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
-  if (/cluster support disabled/i.test(text)) return `Redis at ${where} is not a Cluster: set redis.topology`;
+  if (/cluster support disabled/i.test(text))
+    return `Redis at ${where} is not a Cluster: set redis.topology`;
   return `cannot use Redis at ${where}: ${text}`;
 }
 
@@ -55,6 +61,8 @@ export function messages(error: unknown): string {
     lastNodeError?: unknown;
   };
   if (message === undefined) return String(error ?? '');
-  const own = [message, code].filter((part) => part && !(part === code && message.includes(part))).join(' ');
+  const own = [message, code]
+    .filter((part) => part && !(part === code && message.includes(part)))
+    .join(' ');
   return lastNodeError ? `${own} (${messages(lastNodeError)})` : own;
 }

@@ -14,7 +14,10 @@ const CHANGE = loadScript('change-1.lua');
 /** Idempotent: it can be repeated if its result is unknown. */
 export interface KeyChange {
   readonly record: KeyRecord;
-  /** Hash of the current record; `null`: the key is new, and an older gateway version started its addition. */
+  /**
+   * Hash of the current record; `null`: the key is new, and an older gateway version started its
+   * addition.
+   */
   readonly at: string | null;
   readonly forgotten: readonly string[];
   /** Missing: an older gateway version started the change. */
@@ -25,16 +28,25 @@ export interface NewKeys {
   readonly records: readonly KeyRecord[];
 }
 
-/** All keys or none. Throws KeyTaken, also for an id without a record: its unfinished addition may still complete. */
-export async function planNewKeys(redis: Connection, records: readonly KeyRecord[]): Promise<NewKeys> {
-  const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
+/**
+ * All keys or none. Throws KeyTaken, also for an id without a record: its unfinished addition may
+ * still complete.
+ */
+export async function planNewKeys(
+  redis: Connection,
+  records: readonly KeyRecord[],
+): Promise<NewKeys> {
+  const distinct = (of: (record: KeyRecord) => string) =>
+    new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
     throw new KeyTaken('two of the keys have one id or one hash');
   const exist = records.map(({ id }): Command => ['exists', keyOf.apiKeyId(id)]);
-  if ((await allWithTimeout(redis, exist)).includes(1)) throw new KeyTaken('the id of a key is taken');
+  if ((await allWithTimeout(redis, exist)).includes(1))
+    throw new KeyTaken('the id of a key is taken');
   const hashes = records.map(({ hash }) => hash);
   const owners = await recordsAt(redis, hashes);
-  if (owners.some((owner, i) => owner && owner.id !== records[i]!.id)) throw new KeyTaken('the hash of a key is taken');
+  if (owners.some((owner, i) => owner && owner.id !== records[i]!.id))
+    throw new KeyTaken('the hash of a key is taken');
   return { records };
 }
 
@@ -45,9 +57,17 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
   const ids = records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash] as const);
   await takeAll(redis, ids, (there, i) => there === records[i]!.hash);
   await enterLists(redis, records);
-  await withTimeout(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
-  const texts = records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)] as const);
-  await takeAll(redis, texts, (there, i) => there !== null && readRecord(there).id === records[i]!.id);
+  await withTimeout(
+    redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])),
+  );
+  const texts = records.map(
+    (record) => [keyOf.apiKey(record.hash), JSON.stringify(record)] as const,
+  );
+  await takeAll(
+    redis,
+    texts,
+    (there, i) => there !== null && readRecord(there).id === records[i]!.id,
+  );
   const messages = records.map(({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)]);
   await allWithTimeout(redis, messages);
 }
@@ -77,12 +97,18 @@ export async function applyKeyChange(redis: Connection, change: KeyChange): Prom
     await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));
 }
 
-/** Changes the record in place, which decides between concurrent changes, then moves it to its new hash. */
+/**
+ * Changes the record in place, which decides between concurrent changes, then moves it to its new
+ * hash.
+ */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
   const text = JSON.stringify(record);
-  const answer = await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]));
+  const answer = await withTimeout(
+    runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]),
+  );
   const isAt = async (hash: string) => JSON.stringify(await recordAt(redis, hash)) === text;
-  if (!isChanged(answer) && !(await isAt(at)) && !(await isAt(record.hash))) throw changedMeanwhile(record);
+  if (!isChanged(answer) && !(await isAt(at)) && !(await isAt(record.hash)))
+    throw changedMeanwhile(record);
   if (record.hash !== at) {
     const isFree = (await withTimeout(redis.set(keyOf.apiKey(record.hash), text, 'NX'))) !== null;
     if (!isFree) await rejectUsedHash(redis, record);

@@ -3,7 +3,14 @@ import { DAY, MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Connection } from './client.ts';
 import { isRefusal } from './error.ts';
-import { enterLists, idsAfter, isListed, type KeyPosition, namesAfter, WHOLE } from './key-index.ts';
+import {
+  enterLists,
+  idsAfter,
+  isListed,
+  type KeyPosition,
+  namesAfter,
+  WHOLE,
+} from './key-index.ts';
 import { keyOf } from './key-names.ts';
 import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
 import { holdLock, releaseLock, tryLock, withLocks } from './lock.ts';
@@ -21,7 +28,10 @@ const NAMES = 1_000;
 const LOOK_INTERVAL = MINUTE;
 const PASS_INTERVAL = DAY;
 
-/** Fields of `keyOf.keyIndex`: the last key that a pass has entered, the end of the last pass, and `missingIn` then. */
+/**
+ * Fields of `keyOf.keyIndex`: the last key that a pass has entered, the end of the last pass, and
+ * `missingIn` then.
+ */
 const AFTER = 'after';
 const CHECKED = 'checked';
 const MISSING = 'missing';
@@ -39,10 +49,14 @@ export interface KeyIndexOptions {
 }
 
 /**
- * Builds the lists of keys in the background, and repairs them once a day and if keys are missing. One gateway at a time
- * does it; another one continues if it ends. Returns a function that stops it.
+ * Builds the lists of keys in the background, and repairs them once a day and if keys are missing.
+ * One gateway at a time does it; another one continues if it ends. Returns a function that stops
+ * it.
  */
-export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexOptions): () => void {
+export function maintainKeyIndex(
+  redis: Connection,
+  { isFit, failed }: KeyIndexOptions,
+): () => void {
   let isEnded = false;
   let isRunning = false;
 
@@ -77,15 +91,17 @@ export function maintainKeyIndex(redis: Connection, { isFit, failed }: KeyIndexO
 
 /** Whether the lists are not built, were not repaired for a day, or lack keys. */
 export async function isRepairDue(redis: Connection): Promise<boolean> {
-  const [whole, checked, missing] = await withTimeout(redis.hmget(keyOf.keyIndex, WHOLE, CHECKED, MISSING));
+  const [whole, checked, missing] = await withTimeout(
+    redis.hmget(keyOf.keyIndex, WHOLE, CHECKED, MISSING),
+  );
   if (whole !== '1' || checked === null) return true;
   const age = (await nowOf(redis)) - Number(checked);
   return age < 0 || age >= PASS_INTERVAL || (await missingIn(redis)) > Number(missing);
 }
 
 /**
- * Keys that are in no list of a plan. It grows if a gateway of an older version adds keys, or if a failover loses
- * entries; incomplete keys stay.
+ * Keys that are in no list of a plan. It grows if a gateway of an older version adds keys, or if a
+ * failover loses entries; incomplete keys stay.
  */
 async function missingIn(redis: Connection): Promise<number> {
   const all = await withTimeout(redis.zcard(keyOf.apiKeys));
@@ -103,7 +119,9 @@ async function nowOf(redis: Connection): Promise<number> {
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
 }
 
-/** Continues a pass that was interrupted. `step` runs between two steps and throws to interrupt it. */
+/**
+ * Continues a pass that was interrupted. `step` runs between two steps and throws to interrupt it.
+ */
 export async function repairKeyIndex(redis: Connection, step: () => Promise<void>): Promise<void> {
   if (!(await enterAll(redis, step))) return;
   for await (const list of lists(redis)) await removeSurplus(redis, list, step);
@@ -111,7 +129,10 @@ export async function repairKeyIndex(redis: Connection, step: () => Promise<void
   await withTimeout(redis.hset(keyOf.keyIndex, fields));
 }
 
-/** Enters every key into its lists. Returns false if the index was forgotten, or another gateway has gone on. */
+/**
+ * Enters every key into its lists. Returns false if the index was forgotten, or another gateway has
+ * gone on.
+ */
 async function enterAll(redis: Connection, step: () => Promise<void>): Promise<boolean> {
   let place = (await withTimeout(redis.hget(keyOf.keyIndex, AFTER))) ?? '';
   for (;;) {
@@ -131,7 +152,9 @@ async function enterAll(redis: Connection, step: () => Promise<void>): Promise<b
   return true;
 }
 
-/** Lists whose lengths are counted. An entry too many of an account only costs its reader a look. */
+/**
+ * Lists whose lengths are counted. An entry too many of an account only costs its reader a look.
+ */
 async function* lists(redis: Connection): AsyncGenerator<string> {
   yield keyOf.expiringKeys;
   for await (const plans of planNames(redis)) {
@@ -151,7 +174,11 @@ async function* planNames(redis: Connection): AsyncGenerator<readonly string[]> 
   }
 }
 
-async function removeSurplus(redis: Connection, list: string, step: () => Promise<void>): Promise<void> {
+async function removeSurplus(
+  redis: Connection,
+  list: string,
+  step: () => Promise<void>,
+): Promise<void> {
   for (let after: KeyPosition | null = null; ; await step()) {
     const found: KeyPosition[] = await idsAfter(redis, list, { after, size: STEP });
     const ids = found.map(({ id }) => id);

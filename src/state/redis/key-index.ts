@@ -13,8 +13,9 @@ export const WHOLE = 'whole';
 /**
  * Lists of keys, so that a question about an account or a plan does not read all keys.
  *
- * The record decides: a key is in all lists of its record before the record is written, and leaves a list after that.
- * A change that is interrupted thus leaves an entry too many, which readers skip, and key-index-repair.ts removes.
+ * The record decides: a key is in all lists of its record before the record is written, and leaves
+ * a list after that. A change that is interrupted thus leaves an entry too many, which readers
+ * skip, and key-index-repair.ts removes.
  */
 export interface ListEntry {
   readonly list: string;
@@ -26,12 +27,20 @@ export interface ListEntry {
 export type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
 
 /** The lists of a record, without `keyOf.apiKeys`. */
-export function entriesOf({ id, account, plan, createdAt, expiresAt, revokedAt }: KeyRecord): ListEntry[] {
+export function entriesOf({
+  id,
+  account,
+  plan,
+  createdAt,
+  expiresAt,
+  revokedAt,
+}: KeyRecord): ListEntry[] {
   const entries = [
     { list: keyOf.keysOfAccount(account), id, score: createdAt },
     { list: keyOf.keysOfPlan(plan), id, score: createdAt },
   ];
-  if (revokedAt !== null) entries.push({ list: keyOf.revokedKeysOfPlan(plan), id, score: createdAt });
+  if (revokedAt !== null)
+    entries.push({ list: keyOf.revokedKeysOfPlan(plan), id, score: createdAt });
   else if (expiresAt !== null) entries.push({ list: keyOf.expiringKeys, id, score: expiresAt });
   return entries;
 }
@@ -63,7 +72,11 @@ export function listsLeft(before: KeyRecord, after: KeyRecord): string[] {
 }
 
 /** Idempotent. Call it after the record is written. */
-export async function leaveLists(redis: Connection, id: string, lists: readonly string[]): Promise<void> {
+export async function leaveLists(
+  redis: Connection,
+  id: string,
+  lists: readonly string[],
+): Promise<void> {
   await allWithTimeout(
     redis,
     lists.map((list): Command => ['zrem', list, id]),
@@ -74,10 +87,16 @@ export async function leaveLists(redis: Connection, id: string, lists: readonly 
 export async function idsAfter(
   redis: Connection,
   list: string,
-  { after, size, newestFirst = false }: { after: KeyPosition | null; size: number; newestFirst?: boolean },
+  {
+    after,
+    size,
+    newestFirst = false,
+  }: { after: KeyPosition | null; size: number; newestFirst?: boolean },
 ): Promise<KeyPosition[]> {
   const args = [after?.id ?? '', after?.createdAt ?? 0, size, Number(newestFirst)];
-  const found = await withTimeout(checkShape(redis, 'a page', runScript(redis, PAGE, [list], args), isTextList));
+  const found = await withTimeout(
+    checkShape(redis, 'a page', runScript(redis, PAGE, [list], args), isTextList),
+  );
   return found.flatMap((id, i) => (i % 2 === 0 ? [{ id, createdAt: Number(found[i + 1]) }] : []));
 }
 
@@ -86,12 +105,20 @@ export async function isIndexWhole(redis: Connection): Promise<boolean> {
 }
 
 /** At most `limit` names of a list of names, sorted, after this name. */
-export function namesAfter(redis: Connection, list: string, after: string, limit: number): Promise<string[]> {
+export function namesAfter(
+  redis: Connection,
+  list: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
   return withTimeout(redis.zrangebylex(list, `(${after}`, '+', 'LIMIT', 0, limit));
 }
 
 /** Keys that are not revoked, by plan. */
-export async function countInUse(redis: Connection, plans: readonly string[]): Promise<Map<string, number>> {
+export async function countInUse(
+  redis: Connection,
+  plans: readonly string[],
+): Promise<Map<string, number>> {
   const lists = plans.flatMap((plan) => [keyOf.keysOfPlan(plan), keyOf.revokedKeysOfPlan(plan)]);
   const sizes = await allWithTimeout(
     redis,
@@ -101,7 +128,10 @@ export async function countInUse(redis: Connection, plans: readonly string[]): P
   return new Map(plans.map((plan, i) => [plan, Math.max(0, sizeAt(2 * i) - sizeAt(2 * i + 1))]));
 }
 
-/** Some keys may have been lost, and their entries or those of others: the index must be built again. */
+/**
+ * Some keys may have been lost, and their entries or those of others: the index must be built
+ * again.
+ */
 export async function forgetIndex(redis: Connection): Promise<void> {
   await withTimeout(redis.del(keyOf.keyIndex));
 }

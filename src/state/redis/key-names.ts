@@ -2,7 +2,8 @@ import { DAY, MINUTE } from '../../common/time.ts';
 import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
 
 /**
- * All key names in Redis. No other file contains the prefix. In a Cluster, only the text in braces decides the slot.
+ * All key names in Redis. No other file contains the prefix. In a Cluster, only the text in braces
+ * decides the slot.
  *
  * | name | holds | lifetime (default: unlimited) |
  * |---|---|---|

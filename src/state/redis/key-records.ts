@@ -10,7 +10,10 @@ import { withTimeout } from './timeouts.ts';
 /** `name` in Redis; `id`: the id that refers to the record, if known. */
 type Read = (name: string, text: string | null, id?: string) => KeyRecord | null;
 
-/** The key, and the hash under which it is stored; `null`: unknown id, or an incomplete key. Throws as `recordIn`. */
+/**
+ * The key, and the hash under which it is stored; `null`: unknown id, or an incomplete key. Throws
+ * as `recordIn`.
+ */
 export async function keyWithId(
   redis: Connection,
   id: string,
@@ -23,7 +26,11 @@ export async function keyWithId(
 }
 
 /** Throws as `recordIn`. */
-export async function recordAt(redis: Connection, hash: string, read: Read = recordIn): Promise<KeyRecord | null> {
+export async function recordAt(
+  redis: Connection,
+  hash: string,
+  read: Read = recordIn,
+): Promise<KeyRecord | null> {
   const name = keyOf.apiKey(hash);
   return read(name, await withTimeout(textAt(redis, name)));
 }
@@ -47,7 +54,11 @@ export async function keysAt(redis: Connection, hashes: readonly string[], read:
 }
 
 /** Omits incomplete keys. */
-export async function keysOf(redis: Connection, ids: readonly string[], read: Read = recordIn): Promise<KeyRecord[]> {
+export async function keysOf(
+  redis: Connection,
+  ids: readonly string[],
+  read: Read = recordIn,
+): Promise<KeyRecord[]> {
   const hashes = await getAll(redis, ids.map(keyOf.apiKeyId));
   const begun = ids.filter((_, i) => hashes[i] !== null);
   const found = hashes.filter((hash) => hash !== null);
@@ -69,7 +80,9 @@ export function readWith(broken: (name: string, id?: string) => KeyRecord | null
 
 /** Throws an Outage caused by a CountersError if the text is not a valid record. */
 export const recordIn = readWith((name) => {
-  const cause = new CountersError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
+  const cause = new CountersError(
+    `the Redis key ${name} holds something that is not the record of a key: delete it`,
+  );
   throw new Outage('state_unavailable', { cause });
 });
 

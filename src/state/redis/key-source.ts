@@ -21,7 +21,8 @@ export function keySource(
   data: DataCheck,
 ): KeySource {
   async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
-    if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
+    if (!isFit())
+      throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
     return withTimeout(work());
   }
 
@@ -29,7 +30,9 @@ export function keySource(
     name: nameOf(settings),
     at: (hashes) => readIfFit(() => keysAt(redis, hashes, lenient)),
     async *pages() {
-      const members = walk((cursor) => readIfFit(() => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', PAGE)));
+      const members = walk((cursor) =>
+        readIfFit(() => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', PAGE)),
+      );
       for await (const found of members) {
         // Members alternate with scores.
         const ids = found.filter((_, i) => i % 2 === 0);
@@ -41,7 +44,9 @@ export function keySource(
     },
     hasImported: async () => (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
     gateways: () =>
-      readIfFit(() => checkShape(redis, 'the number of gateways', redis.zcard(keyOf.gateways), isInteger)),
+      readIfFit(() =>
+        checkShape(redis, 'the number of gateways', redis.zcard(keyOf.gateways), isInteger),
+      ),
     tokens: () => readIfFit(() => tokensIn(redis)),
   };
 }
@@ -52,5 +57,10 @@ const lenient = readWith(() => null);
 /** Identifies a Redis, without user and password. */
 export function nameOf({ topology, url, master }: RedisSettings): string {
   const { host, pathname } = new URL(url);
-  return JSON.stringify([topology, host, pathname.slice(1) || '0', topology === 'sentinel' ? master : null]);
+  return JSON.stringify([
+    topology,
+    host,
+    pathname.slice(1) || '0',
+    topology === 'sentinel' ? master : null,
+  ]);
 }

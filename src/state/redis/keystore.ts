@@ -18,7 +18,9 @@ import { orOutage, withTimeout } from './timeouts.ts';
 
 /** Few enough not to delay requests. */
 const PAGE_SIZE = 500;
-/** Timeout in milliseconds for a key that is not cached. Without a reply its request fails with 503. */
+/**
+ * Timeout in milliseconds for a key that is not cached. Without a reply its request fails with 503.
+ */
 const LOOKUP_TIMEOUT = 1_000;
 
 /** Sorts after every id. */
@@ -34,8 +36,8 @@ export interface KeysInRedisOptions {
   readonly bus: Bus;
   readonly breakers: CircuitBreakers;
   /**
-   * Milliseconds for a look-up with a fallback; if Redis is slow, it waits once more. Without a fallback it waits for
-   * `LOOKUP_TIMEOUT`, even if a circuit breaker is open.
+   * Milliseconds for a look-up with a fallback; if Redis is slow, it waits once more. Without a
+   * fallback it waits for `LOOKUP_TIMEOUT`, even if a circuit breaker is open.
    */
   readonly deadline: number;
   readonly isFit: () => boolean;
@@ -43,8 +45,9 @@ export interface KeysInRedisOptions {
 }
 
 /**
- * In a Cluster a key's record, its id and the list of keys are in different slots and cannot be written in one step.
- * The record makes a key usable and is written last. During rotation, it is stored under both hashes.
+ * In a Cluster a key's record, its id and the list of keys are in different slots and cannot be
+ * written in one step. The record makes a key usable and is written last. During rotation, it is
+ * stored under both hashes.
  */
 export function keysInRedis(
   redis: Connection,
@@ -52,10 +55,14 @@ export function keysInRedis(
   { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
   const grace = new OutageGrace(deadline, shardsOf(redis).shardOf);
-  const count = (what: string, work: Promise<number>) => withTimeout(checkShape(redis, what, work, isInteger));
+  const count = (what: string, work: Promise<number>) =>
+    withTimeout(checkShape(redis, what, work, isInteger));
 
   /** The keys of a list after this place, up to this score. */
-  async function* pagesOf(list: string, { after = null, newestFirst = false, until = Infinity }: PagesOptions = {}) {
+  async function* pagesOf(
+    list: string,
+    { after = null, newestFirst = false, until = Infinity }: PagesOptions = {},
+  ) {
     for (let last = after; ; ) {
       const found = await idsAfter(redis, list, { after: last, size: PAGE_SIZE, newestFirst });
       const ids = found.flatMap(({ id, createdAt }) => (createdAt > until ? [] : [id]));
@@ -65,9 +72,15 @@ export function keysInRedis(
     }
   }
 
-  async function* read({ account, plan, newestFirst, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
+  async function* read({
+    account,
+    plan,
+    newestFirst,
+    after,
+  }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
     const isAsked = (record: KeyRecord) =>
-      (account === undefined || record.account === account) && (plan === undefined || record.plan === plan);
+      (account === undefined || record.account === account) &&
+      (plan === undefined || record.plan === plan);
     for await (const records of pagesOf(await listFor({ account, plan }), { after, newestFirst }))
       yield records.filter(isAsked);
   }
@@ -83,7 +96,8 @@ export function keysInRedis(
     const lists = isWhole ? accounts.map(keyOf.keysOfAccount) : [keyOf.apiKeys];
     const names = new Set(accounts);
     for (const list of lists) {
-      for await (const records of pagesOf(list)) yield records.filter(({ account }) => names.has(account));
+      for await (const records of pagesOf(list))
+        yield records.filter(({ account }) => names.has(account));
     }
   }
 
@@ -91,13 +105,15 @@ export function keysInRedis(
     const isWhole = await isIndexWhole(redis);
     const after = { id: LAST_ID, createdAt: from };
     const pages = isWhole ? pagesOf(keyOf.expiringKeys, { after, until }) : pagesOf(keyOf.apiKeys);
-    for await (const records of pages) yield records.filter((record) => isExpiring(record, from, until));
+    for await (const records of pages)
+      yield records.filter((record) => isExpiring(record, from, until));
   }
 
   async function accounts(after: string, limit: number): Promise<readonly string[]> {
     if (await isIndexWhole(redis)) return namesAfter(redis, keyOf.accounts, after, limit);
     const names = new Set<string>();
-    for await (const records of read()) for (const { account } of records) if (account > after) names.add(account);
+    for await (const records of read())
+      for (const { account } of records) if (account > after) names.add(account);
     return [...names].sort().slice(0, limit);
   }
 
@@ -132,12 +148,17 @@ export function keysInRedis(
     async find(hash, hasFallback = false) {
       const breaker = breakers.of(hash);
       if (hasFallback ? breaker.isOpen : !isFit())
-        throw new Outage('state_unavailable', { cause: 'Redis is down', headers: ['Retry-After', '1'] });
+        throw new Outage('state_unavailable', {
+          cause: 'Redis is down',
+          headers: ['Retry-After', '1'],
+        });
       try {
         const name = keyOf.apiKey(hash);
         const asked = lookUp(name);
         const text = await orOutage(
-          hasFallback ? grace.wait(hash, asked) : withDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
+          hasFallback
+            ? grace.wait(hash, asked)
+            : withDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
         );
         const found = recordIn(name, text);
         breaker.recordSuccess();
@@ -158,14 +179,19 @@ export function keysInRedis(
     add: (record, note) => add([record], note),
     addMany: add,
     replace: (record, note) =>
-      auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
+      auditedChanges.make({
+        note,
+        locks: [record.id, record.hash],
+        plan: () => planNextRecord(redis, record),
+      }),
     hasImported,
     watch(changed) {
       const stopListening = bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);
         else if (message.type === 'anything') changed();
       });
-      // Messages are received again before look-ups are: what was found in between may lack a change.
+      // Messages are received again before look-ups are: what was found in between may lack a
+      // change.
       const stopRecovering = breakers.onRecovery(() => changed());
       return () => {
         stopListening();

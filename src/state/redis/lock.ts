@@ -10,11 +10,15 @@ const LOCK_WAIT = 2_000;
 const RETRY_DELAY = 10;
 
 /**
- * Runs `work` under exclusive locks, so that its checks still hold when the audit entry is written. Each write of data
- * checks its own condition and needs no lock. A dead holder's lock expires after `LOCK_TTL`. Throws `Outage` if a lock
- * stays taken too long.
+ * Runs `work` under exclusive locks, so that its checks still hold when the audit entry is written.
+ * Each write of data checks its own condition and needs no lock. A dead holder's lock expires after
+ * `LOCK_TTL`. Throws `Outage` if a lock stays taken too long.
  */
-export async function withLocks<T>(redis: Connection, names: readonly string[], work: () => Promise<T>): Promise<T> {
+export async function withLocks<T>(
+  redis: Connection,
+  names: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
   const keys = [...new Set(names)].map(keyOf.lock);
   const until = performance.now() + LOCK_TTL;
   await take(redis, keys);
@@ -35,7 +39,8 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
     const held = keys.filter((_, i) => answers[i] !== null);
     if (held.length === keys.length) return;
     await release(redis, held);
-    if (tries === 1) for (const key of keys) if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
+    if (tries === 1)
+      for (const key of keys) if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
     if (performance.now() > giveUpAt) {
       const cause = `somebody else holds ${keys.find((_, i) => answers[i] === null)}`;
       throw new Outage('state_unavailable', { cause, headers: ['Retry-After', '1'] });

@@ -69,8 +69,8 @@ export interface OpenOptions {
   /** `null`: no key copy. */
   readonly folder?: string | null;
   /**
-   * Number of workers, each with its own state. During an outage each admits its share of the limits. The primary
-   * checks Redis and maintains the key copy.
+   * Number of workers, each with its own state. During an outage each admits its share of the
+   * limits. The primary checks Redis and maintains the key copy.
    */
   readonly workers?: number;
   /** From 1. */
@@ -92,10 +92,12 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
           failed: warn(observe, `cannot read the copy of keys in ${folder}`),
         })
       : null;
-  const started = await startRedis(settings, { ...options, id, isWorker, copy: cache }).catch((error: unknown) => {
-    cache?.close();
-    throw error;
-  });
+  const started = await startRedis(settings, { ...options, id, isWorker, copy: cache }).catch(
+    (error: unknown) => {
+      cache?.close();
+      throw error;
+    },
+  );
   const { redis, subscriber, bus, checks, data } = started;
   // Does nothing while another process maintains the copy.
   const synchronizer =
@@ -134,10 +136,13 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
 }
 
 /**
- * For the primary, which serves operators, checks Redis for the workers and maintains the key copy. Throws RedisError
- * after closing all connections.
+ * For the primary, which serves operators, checks Redis for the workers and maintains the key copy.
+ * Throws RedisError after closing all connections.
  */
-export async function openForWorkers(settings: RedisSettings, options: Omit<OpenOptions, 'worker' | 'workers'>) {
+export async function openForWorkers(
+  settings: RedisSettings,
+  options: Omit<OpenOptions, 'worker' | 'workers'>,
+) {
   const { started, cache, parts, close } = await open(settings, options, null);
   const managed = openManaged(started.redis, settings, options.audit);
   return {
@@ -185,14 +190,23 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     gateways: () => (settings.shareRemaining ? Math.max(gateways.count(), workers) : workers),
   });
   const isFit = () => checks.passed;
-  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit, lookUp: data.lookUp });
+  const records = recordsInRedis(redis, {
+    bus,
+    breakers,
+    deadline,
+    audit,
+    isFit,
+    lookUp: data.lookUp,
+  });
   const stopListening = bus.listen((message) => {
     if (message.type === 'key') cache?.doubt(message.hash);
   });
   return {
     state,
     ...records,
-    keys: cache ? keysWithCache(records.keys, { cache, refresh: (hash) => synchronizer?.refresh(hash) }) : records.keys,
+    keys: cache
+      ? keysWithCache(records.keys, { cache, refresh: (hash) => synchronizer?.refresh(hash) })
+      : records.keys,
     tokens: cache ? tokensWithCache(records.tokens, cache) : records.tokens,
     onBan: (hear) => state.onBan(hear),
     recheckKeysAfter: settings.keyCacheTtl,
@@ -214,7 +228,10 @@ function warn(observe: Observe, what: string): (error: unknown) => void {
   const throttled = throttle(WARNING_INTERVAL);
   return (error) => {
     if (throttled(what) === null) return;
-    observe({ type: 'state.warning', warning: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+    observe({
+      type: 'state.warning',
+      warning: `${what}: ${error instanceof Error ? error.message : String(error)}`,
+    });
   };
 }
 

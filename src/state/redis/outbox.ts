@@ -20,16 +20,27 @@ const MOVE = loadScript('move-1.lua');
 type StoredJob = Message & { readonly at: number };
 
 export interface OutboxInRedisOptions {
-  /** For tests: the time that the caller passes decides. Otherwise its clock only shows its difference to that of Redis. */
+  /**
+   * For tests: the time that the caller passes decides. Otherwise its clock only shows its
+   * difference to that of Redis.
+   */
   readonly usesCallerClock?: boolean;
 }
 
 /** All its keys are in one slot. */
-export function outboxInRedis(redis: Connection, { usesCallerClock = false }: OutboxInRedisOptions = {}): Outbox {
+export function outboxInRedis(
+  redis: Connection,
+  { usesCallerClock = false }: OutboxInRedisOptions = {},
+): Outbox {
   const clock = usesCallerClock ? '1' : '';
   const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
 
-  const keysFor = (endpoint: string) => [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
+  const keysFor = (endpoint: string) => [
+    due(endpoint),
+    came(endpoint),
+    jobs(endpoint),
+    lastResult(endpoint),
+  ];
 
   async function settle(
     what: 'done' | 'failed' | 'lost' | 'well',
@@ -38,7 +49,9 @@ export function outboxInRedis(redis: Connection, { usesCallerClock = false }: Ou
     now: number,
     ...more: readonly (string | number)[]
   ): Promise<void> {
-    await withTimeout(runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, clock, OUTBOX_TTL, ...more]));
+    await withTimeout(
+      runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, clock, OUTBOX_TTL, ...more]),
+    );
   }
 
   return {
@@ -46,7 +59,18 @@ export function outboxInRedis(redis: Connection, { usesCallerClock = false }: Ou
       const written: StoredJob = { ...message, at: now };
       const keys = [names, queuedAt, counter, ...endpoints.flatMap(keysFor)];
       const { name, since, until, ends = '' } = once;
-      const args = [now, clock, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
+      const args = [
+        now,
+        clock,
+        name,
+        since,
+        until,
+        ends,
+        MAX_NAMES,
+        most,
+        OUTBOX_TTL,
+        JSON.stringify(written),
+      ];
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
@@ -59,7 +83,8 @@ export function outboxInRedis(redis: Connection, { usesCallerClock = false }: Ou
       const { id, type, body, at } = JSON.parse(job) as StoredJob;
       return { endpoint, number, id, type, body, at, attempts, failures };
     },
-    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE, DUE_BATCH),
+    done: ({ endpoint, number }, now) =>
+      settle('done', endpoint, number, now, now + LEASE, DUE_BATCH),
     failed: ({ endpoint, number }: Job, { now, again, pausedUntil, error, isGone }) =>
       settle('failed', endpoint, number, now, again, pausedUntil, error, Number(isGone)),
     giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
@@ -73,7 +98,9 @@ export function outboxInRedis(redis: Connection, { usesCallerClock = false }: Ou
           ['zrange', came(one), '0', '0', 'WITHSCORES'],
         ]),
       );
-      return endpoints.map((_, i) => stateOf(answers[3 * i], answers[3 * i + 1], answers[3 * i + 2]));
+      return endpoints.map((_, i) =>
+        stateOf(answers[3 * i], answers[3 * i + 1], answers[3 * i + 2]),
+      );
     },
     async mark(name) {
       const value = await withTimeout(redis.hget(marks, name));

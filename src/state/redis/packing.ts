@@ -11,7 +11,11 @@ export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {
     const { windows } = limits;
-    result = [windows.map(idOf).join(','), JSON.stringify(windows.flatMap(numbersOf)), escalationOf(limits)];
+    result = [
+      windows.map(idOf).join(','),
+      JSON.stringify(windows.flatMap(numbersOf)),
+      escalationOf(limits),
+    ];
     packed.set(limits, result);
   }
   return result;

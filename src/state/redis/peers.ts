@@ -1,9 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Outage } from '../../errors/outage.ts';
-import { ANNOUNCE_INTERVAL, noPeers, type PeerAnswers, type Peers, type Self } from '../../observe/peers/peers.ts';
+import {
+  ANNOUNCE_INTERVAL,
+  noPeers,
+  type PeerAnswers,
+  type Peers,
+  type Self,
+} from '../../observe/peers/peers.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
-import { answersFor, GATEWAY_TTL, GATEWAYS_TTL, keyOf, PEER_MEMORY, QUESTIONS } from './key-names.ts';
+import {
+  answersFor,
+  GATEWAY_TTL,
+  GATEWAYS_TTL,
+  keyOf,
+  PEER_MEMORY,
+  QUESTIONS,
+} from './key-names.ts';
 import { checkShape, isInteger, isTextList } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { reasonText } from './shards.ts';
@@ -48,10 +61,14 @@ interface PendingQuestion {
 }
 
 /**
- * Queries gateways through Redis channels. Gateways announce themselves every few seconds, so missing replies are
- * detected.
+ * Queries gateways through Redis channels. Gateways announce themselves every few seconds, so
+ * missing replies are detected.
  */
-export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
+export function peersInRedis(
+  redis: Connection,
+  subscriber: Subscriber,
+  { self, failed }: PeersOptions,
+): Peers {
   const me = randomUUID();
   const waiting = new Map<string, PendingQuestion>();
   const gateways = self && joinGateways(redis, keyOf.peers, self.name);
@@ -76,7 +93,10 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
     // The asking gateway reports it as silent.
-    if (text) await withDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
+    if (text)
+      await withDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(
+        () => {},
+      );
     answering--;
   }
 
@@ -89,14 +109,19 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askPeers(question: string, argument: unknown): Promise<Omit<PeerAnswers<unknown>, 'apart'>> {
+  async function askPeers(
+    question: string,
+    argument: unknown,
+  ): Promise<Omit<PeerAnswers<unknown>, 'apart'>> {
     await withDeadline(subscription.live(), ANSWER_TIMEOUT);
     const { here, lost } = await others();
     const missing = new Set(here);
     const answers: PendingQuestion['answers'] = [];
     if (missing.size === 0) return { answers, silent: [], lost };
     const id = randomUUID();
-    const all = new Promise<void>((complete) => void waiting.set(id, { missing, answers, complete }));
+    const all = new Promise<void>(
+      (complete) => void waiting.set(id, { missing, answers, complete }),
+    );
     try {
       const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
@@ -111,15 +136,25 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
   /** Gateways of the last day: recent ones, and silent ones without a clean stop. */
   async function others() {
     const list = await withTimeout(
-      checkShape(redis, 'the gateways', redis.zrange(keyOf.peers, '0', '-1', 'WITHSCORES'), isTextList),
+      checkShape(
+        redis,
+        'the gateways',
+        redis.zrange(keyOf.peers, '0', '-1', 'WITHSCORES'),
+        isTextList,
+      ),
       ANSWER_TIMEOUT,
     );
-    const received = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
+    const received = list.flatMap((gateway, i) =>
+      i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : [],
+    );
     // Times come from the clock of Redis; a running gateway keeps the newest recent.
     const newest = Math.max(...received.map(({ at }) => at));
     const rest = received.filter(({ gateway }) => gateway !== self?.name);
     const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_TTL;
-    return { here: rest.filter(isHere).map(({ gateway }) => gateway), lost: rest.filter((one) => !isHere(one)) };
+    return {
+      here: rest.filter(isHere).map(({ gateway }) => gateway),
+      lost: rest.filter((one) => !isHere(one)),
+    };
   }
 
   return {
@@ -142,7 +177,8 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
 
 function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unknown): string {
   const text = JSON.stringify({ id, gateway: name, answer } satisfies PeerAnswer);
-  if (text.length > MAX_MESSAGE) throw new Error(`the answer to ${question} has ${text.length} characters`);
+  if (text.length > MAX_MESSAGE)
+    throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
 }
 
@@ -171,12 +207,20 @@ function objectIn(text: string): Record<string, unknown> {
 /** Running gateways, or gateways that accept queries; these are kept for a day unless they stop. */
 type List = typeof keyOf.gateways | typeof keyOf.peers;
 
-/** Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last known number. */
+/**
+ * Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last
+ * known number.
+ */
 export function joinGateways(redis: Connection, list: List, id: string, known = 1) {
   const lives = list === keyOf.peers ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
-    count = await checkShape(redis, 'announce', runScript(redis, ANNOUNCE, [list], [id, ...lives]), isInteger);
+    count = await checkShape(
+      redis,
+      'announce',
+      runScript(redis, ANNOUNCE, [list], [id, ...lives]),
+      isInteger,
+    );
   }
   // During an outage the last count is needed, so it remains.
   const timer = setInterval(() => announce().catch(() => {}), ANNOUNCE_INTERVAL).unref();

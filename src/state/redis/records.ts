@@ -36,7 +36,10 @@ export interface RecordsInRedisOptions extends KeysInRedisOptions {
   readonly audit: AuditSettings;
 }
 
-export function recordsInRedis(redis: Connection, { audit, ...options }: RecordsInRedisOptions): Records {
+export function recordsInRedis(
+  redis: Connection,
+  { audit, ...options }: RecordsInRedisOptions,
+): Records {
   const entries = auditEntriesIn(redis, audit);
   const banEntries = auditEntriesIn(redis, audit, 'bans');
   const auditedChanges = auditedChangesIn<Change>(redis, entries, async (change) => {
@@ -62,7 +65,12 @@ function auditLogInRedis(
   { make, answered, forget }: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
 ): AuditLog {
   /** Oldest first with `above`, else newest first. */
-  async function list({ above, below = Number.MAX_SAFE_INTEGER, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
+  async function list({
+    above,
+    below = Number.MAX_SAFE_INTEGER,
+    limit,
+    ...query
+  }: AuditQuery): Promise<AuditEntry[]> {
     const found: AuditEntry[] = [];
     const isUp = above !== undefined;
     let { oldest, newest } = await entries.read(1, 0);
@@ -80,10 +88,18 @@ function auditLogInRedis(
     return found.slice(0, limit);
   }
 
-  return { append: (note) => make({ note, locks: [], plan: async () => null }), list, forget, answered };
+  return {
+    append: (note) => make({ note, locks: [], plan: async () => null }),
+    list,
+    forget,
+    answered,
+  };
 }
 
-function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>): boolean {
+function fits(
+  entry: AuditEntry,
+  query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>,
+): boolean {
   const { actor = entry.actor, action = entry.action, since = entry.at, target } = query;
   const isAsked = entry.at >= since && actor === entry.actor && action === entry.action;
   return isAsked && (target === undefined || isAbout(entry, target));
@@ -91,14 +107,27 @@ function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 't
 
 /** Sorted by name. */
 export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
-  const texts = Object.values(await checkShape(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash));
-  return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = Object.values(
+    await checkShape(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash),
+  );
+  return texts
+    .map((text) => JSON.parse(text) as TokenRecord)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function tokensInRedis(redis: Connection, auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>): TokenStore {
-  async function make(name: string, exists: boolean, change: TokenChange, note: AuditNote): Promise<boolean> {
+function tokensInRedis(
+  redis: Connection,
+  auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
+): TokenStore {
+  async function make(
+    name: string,
+    exists: boolean,
+    change: TokenChange,
+    note: AuditNote,
+  ): Promise<boolean> {
     async function plan() {
-      if ((await withTimeout(redis.hexists(keyOf.tokens, name))) !== Number(exists)) throw new WrongName(name);
+      if ((await withTimeout(redis.hexists(keyOf.tokens, name))) !== Number(exists))
+        throw new WrongName(name);
       return change;
     }
     try {
@@ -126,7 +155,8 @@ async function applyTokenChange(redis: Connection, change: TokenChange): Promise
   const { token } = change;
   const text = JSON.stringify(token);
   if ((await withTimeout(redis.hsetnx(keyOf.tokens, token.name, text))) === 1) return;
-  if ((await withTimeout(redis.hget(keyOf.tokens, token.name))) !== text) throw new WrongName(token.name);
+  if ((await withTimeout(redis.hget(keyOf.tokens, token.name))) !== text)
+    throw new WrongName(token.name);
 }
 
 export function usesInRedis(redis: Connection): LastUseStore {
@@ -144,7 +174,8 @@ export function usesInRedis(redis: Connection): LastUseStore {
       for (let at = 0; at < ids.length; at += USES_BATCH) {
         const part = ids.slice(at, at + USES_BATCH);
         const times = await withTimeout(redis.zmscore(keyOf.used, ...part));
-        for (const [i, time] of times.entries()) if (time !== null) found.set(part[i]!, Number(time));
+        for (const [i, time] of times.entries())
+          if (time !== null) found.set(part[i]!, Number(time));
       }
       return found;
     },

@@ -6,7 +6,10 @@ import { type Ban, CountersError } from '../state.ts';
 import { type Connection, reconnect } from './client.ts';
 import { keyOf } from './key-names.ts';
 
-/** A reply that its command cannot have. Replies on this connection belong to other commands, so it must be dropped. */
+/**
+ * A reply that its command cannot have. Replies on this connection belong to other commands, so it
+ * must be dropped.
+ */
 export class UnexpectedReply extends Error {
   override name = 'UnexpectedReply';
 
@@ -15,15 +18,21 @@ export class UnexpectedReply extends Error {
   }
 }
 
-const isTextOrNull = (answer: unknown): answer is string | null => answer === null || typeof answer === 'string';
+const isTextOrNull = (answer: unknown): answer is string | null =>
+  answer === null || typeof answer === 'string';
 export const isInteger = (answer: unknown): answer is number => Number.isSafeInteger(answer);
 export const isList = (answer: unknown): answer is unknown[] => Array.isArray(answer);
 export const isTextList = (answer: unknown): answer is string[] =>
   Array.isArray(answer) && answer.every((text) => typeof text === 'string');
 export const isHash = (answer: unknown): answer is Record<string, string> =>
-  typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
+  typeof answer === 'object' &&
+  answer !== null &&
+  Object.values(answer).every((value) => typeof value === 'string');
 
-/** `work`: a reply, or its promise. Throws UnexpectedReply and drops the connection if the reply has another type. */
+/**
+ * `work`: a reply, or its promise. Throws UnexpectedReply and drops the connection if the reply has
+ * another type.
+ */
 export async function checkShape<T>(
   redis: Connection,
   what: string,
@@ -61,7 +70,10 @@ export function checkDone(script: CounterScript, answer: unknown, subject: strin
   if (answer === NO_COUNTERS) throw foreignKey(subject);
 }
 
-/** Whether the record was changed; otherwise it is missing (0) or has another version (-1). Throws UnexpectedReply. */
+/**
+ * Whether the record was changed; otherwise it is missing (0) or has another version (-1). Throws
+ * UnexpectedReply.
+ */
 export function isChanged(answer: unknown): boolean {
   if (![1, 0, -1].includes(answer as number)) throw new UnexpectedReply('change');
   return answer === 1;
@@ -92,7 +104,8 @@ type StrikeReading = readonly [
 ];
 
 function readStrikes(answer: unknown): StrikeReading {
-  const isStrikeReading = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
+  const isStrikeReading =
+    isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
   if (!isStrikeReading || !(answer[7] === undefined || typeof answer[7] === 'string'))
     throw new UnexpectedReply('a strike state');
   return answer as unknown as StrikeReading;
@@ -115,14 +128,18 @@ const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
-/** Reads a reply of `admit`, `look` or `strike` request by request. Its methods throw UnexpectedReply. */
+/**
+ * Reads a reply of `admit`, `look` or `strike` request by request. Its methods throw
+ * UnexpectedReply.
+ */
 export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
   #at = 1;
 
   constructor(answer: unknown) {
-    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0) throw new UnexpectedReply('a decision');
+    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0)
+      throw new UnexpectedReply('a decision');
     this.#numbers = answer;
     this.now = this.#numbers[0]!;
   }
@@ -151,14 +168,20 @@ export class ReplyReader {
   #verdict(subject: string): number {
     const verdict = this.#next();
     if (verdict === NO_COUNTERS) throw foreignKey(subject);
-    if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES) throw new UnexpectedReply('a decision');
+    if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES)
+      throw new UnexpectedReply('a decision');
     return verdict;
   }
 
-  #refused(verdict: Admission['verdict'], windows: readonly Window[], readings: Reading[]): Admission {
+  #refused(
+    verdict: Admission['verdict'],
+    windows: readonly Window[],
+    readings: Reading[],
+  ): Admission {
     const number = this.#next();
     const violated = windows[number - 1] ?? null;
-    if (!violated && (number !== 0 || verdict === 'limited')) throw new UnexpectedReply('a decision');
+    if (!violated && (number !== 0 || verdict === 'limited'))
+      throw new UnexpectedReply('a decision');
     const fitsAt = this.#next();
     const strikes = this.#next();
     const freeRefusals = this.#next();
@@ -181,7 +204,8 @@ export class ReplyReader {
 
   #readings(windows: readonly Window[]): Reading[] {
     const readings: Reading[] = [];
-    for (const window of windows) readings.push({ window, remaining: this.#next(), resetAt: this.#next() });
+    for (const window of windows)
+      readings.push({ window, remaining: this.#next(), resetAt: this.#next() });
     return readings;
   }
 

@@ -12,15 +12,16 @@ export interface Script {
 }
 
 export function loadScript(file: string): Script {
-  const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(/^--- include (\S+)$/gm, (_line, rules: string) =>
-    readFileSync(join(SCRIPTS, rules), 'utf8'),
+  const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(
+    /^--- include (\S+)$/gm,
+    (_line, rules: string) => readFileSync(join(SCRIPTS, rules), 'utf8'),
   );
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
 /**
- * Sends the script's text if Redis does not know its digest. This is safe: NOSCRIPT means that nothing was executed. A
- * command whose reply was lost is never repeated.
+ * Sends the script's text if Redis does not know its digest. This is safe: NOSCRIPT means that
+ * nothing was executed. A command whose reply was lost is never repeated.
  */
 export async function runScript(
   redis: Connection,

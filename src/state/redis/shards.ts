@@ -23,11 +23,18 @@ export function shardsOf(redis: Connection): Shards {
     probe(name) {
       // After a failover the old master does not respond.
       if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
-      return checkShape(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL), isDone);
+      return checkShape(
+        redis,
+        'a probe',
+        redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL),
+        isDone,
+      );
     },
     reasonOf(error) {
       if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
-      return new Error('not connected to Redis', { cause: lastErrorOf(redis) ?? 'the connection was closed' });
+      return new Error('not connected to Redis', {
+        cause: lastErrorOf(redis) ?? 'the connection was closed',
+      });
     },
   };
 }
@@ -41,6 +48,7 @@ const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
 
 export function slotOf(tag: string): number {
   let crc = 0;
-  for (const byte of Buffer.from(tag)) crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!;
+  for (const byte of Buffer.from(tag))
+    crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!;
   return crc % SLOTS;
 }

@@ -5,7 +5,14 @@ import type { Observe } from '../../observe/events.ts';
 import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { mastersOf } from './bulk.ts';
-import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
+import {
+  type Connection,
+  disconnect,
+  onDisconnect,
+  openConnection,
+  START_TIMEOUT,
+  untilReady,
+} from './client.ts';
 import { type DataCheck, dataCheckOf } from './data-checks.ts';
 import { isReplyError, messages, RedisError } from './error.ts';
 import { forgetIndex } from './key-index.ts';
@@ -37,8 +44,9 @@ export interface StartOptions {
 }
 
 /**
- * Waits for the first check. If Redis is down and the key copy is usable, startup completes and the checks continue.
- * Any other failure throws RedisError after closing all connections. `absence` `null`: Redis was available.
+ * Waits for the first check. If Redis is down and the key copy is usable, startup completes and the
+ * checks continue. Any other failure throws RedisError after closing all connections. `absence`
+ * `null`: Redis was available.
  */
 export async function startRedis(settings: RedisSettings, options: StartOptions) {
   const { copy, isWorker, observe } = options;
@@ -50,7 +58,12 @@ export async function startRedis(settings: RedisSettings, options: StartOptions)
   } catch (error) {
     const absence = error as RedisError;
     if (absence.isUnreachable && missing === null) {
-      if (!isWorker) observe({ type: 'state.unavailable_at_start', reason: absence.message, copyAge: copy!.age });
+      if (!isWorker)
+        observe({
+          type: 'state.unavailable_at_start',
+          reason: absence.message,
+          copyAge: copy!.age,
+        });
       observe({ type: 'state.connection', of: 'requests', isCut: true });
       observe({ type: 'state.connection', of: 'messages', isCut: true });
       void started.checks.untilPassed();
@@ -58,7 +71,10 @@ export async function startRedis(settings: RedisSettings, options: StartOptions)
     }
     await started.close();
     if (!absence.isUnreachable || missing === '') throw absence;
-    throw new RedisError(`${absence.message}; ${missing}`, { cause: absence.cause, isUnreachable: true });
+    throw new RedisError(`${absence.message}; ${missing}`, {
+      cause: absence.cause,
+      isUnreachable: true,
+    });
   }
 }
 
@@ -74,7 +90,8 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
     forgetIndex(redis).catch(() => {});
   };
   const data = dataCheckOf(redis, lost);
-  const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
+  const gateways =
+    id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
   async function check(patience: number): Promise<void> {
     await untilReady(redis, settings, patience);
@@ -105,7 +122,8 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   };
 }
 
-const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
+const DATA_LOST =
+  'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
 
 /** `check` waits at most `patience` milliseconds. */
 function startChecks(check: (patience: number) => Promise<void>, observe: Observe) {
@@ -157,15 +175,23 @@ export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards
   };
 }
 
-/** Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error. */
-export async function checkRedis(redis: Connection, data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
+/**
+ * Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error.
+ */
+export async function checkRedis(
+  redis: Connection,
+  data: Pick<DataCheck, 'warnings'>,
+): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
   await tryScript(redis);
   return warningsIn(infos, data);
 }
 
-async function warningsIn(infos: readonly string[], data: Pick<DataCheck, 'warnings'>): Promise<string[]> {
+async function warningsIn(
+  infos: readonly string[],
+  data: Pick<DataCheck, 'warnings'>,
+): Promise<string[]> {
   return [...new Set([...infos.flatMap(evictionWarning), ...(await data.warnings())])];
 }
 
@@ -178,7 +204,8 @@ function reportWarnings(
 ) {
   let known: readonly string[] = [];
   const report = (found: readonly string[]) => {
-    for (const warning of found) if (!known.includes(warning)) observe({ type: 'state.warning', warning });
+    for (const warning of found)
+      if (!known.includes(warning)) observe({ type: 'state.warning', warning });
     known = found;
   };
   report(first);
@@ -227,5 +254,8 @@ export function unusable(error: unknown): RedisError {
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
     return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
-  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error, isUnreachable: true });
+  return new RedisError(`Redis does not do what the gateway needs: ${message}`, {
+    cause: error,
+    isUnreachable: true,
+  });
 }

@@ -1,7 +1,14 @@
 import { Cluster } from 'ioredis';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus, Message } from '../shared/backend.ts';
-import { begin, type Connection, disconnect, lastErrorOf, onDisconnect, standbyOf } from './client.ts';
+import {
+  begin,
+  type Connection,
+  disconnect,
+  lastErrorOf,
+  onDisconnect,
+  standbyOf,
+} from './client.ts';
 import { CHANNEL } from './key-names.ts';
 
 /** Milliseconds. */
@@ -20,8 +27,9 @@ export interface Listener {
 export type Subscriber = ReturnType<typeof createSubscriber>;
 
 /**
- * Redis requires a separate connection for subscriptions. It connects after the connection for requests is ready, then
- * reconnects and resubscribes. Messages during a disconnection are lost; listeners are notified.
+ * Redis requires a separate connection for subscriptions. It connects after the connection for
+ * requests is ready, then reconnects and resubscribes. Messages during a disconnection are lost;
+ * listeners are notified.
  */
 export function createSubscriber(redis: Connection) {
   const connection = standbyOf(redis);
@@ -41,7 +49,8 @@ export function createSubscriber(redis: Connection) {
   }
 
   connection.on('message', (channel: string, text: string) => {
-    for (const { listener } of all) if (listener.channels.includes(channel)) listener.onMessage(text, channel);
+    for (const { listener } of all)
+      if (listener.channels.includes(channel)) listener.onMessage(text, channel);
   });
   connection.on('ready', () => {
     for (const one of all) void subscribe(one);
@@ -61,7 +70,8 @@ export function createSubscriber(redis: Connection) {
   if (redis.status === 'ready') first();
   else redis.once('ready', first);
   // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
-  const beat = () => isReady() && !(connection instanceof Cluster) && connection.ping().catch(() => {});
+  const beat = () =>
+    isReady() && !(connection instanceof Cluster) && connection.ping().catch(() => {});
   const heartbeat = setInterval(beat, HEARTBEAT).unref();
 
   return {
@@ -118,7 +128,10 @@ export class Subscription {
 }
 
 /** Changes of all gateways. A disconnection loses messages; then anything may have changed. */
-export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
+export function createBus(
+  subscriber: Subscriber,
+  observe: Observe,
+): Bus & Pick<Subscription, 'begun'> {
   const listeners = new Set<(message: Message) => void>();
   const notify = (message: Message) => {
     for (const listener of listeners) listener(message);

@@ -23,12 +23,20 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
 /** The command name is lower case. */
 export type Command = readonly [name: string, ...args: string[]];
 
-/** In the order of the commands. Rejects with `Outage`. A single Redis gets all commands in one write. */
-export async function allWithTimeout(redis: Connection, commands: readonly Command[]): Promise<unknown[]> {
+/**
+ * In the order of the commands. Rejects with `Outage`. A single Redis gets all commands in one
+ * write.
+ */
+export async function allWithTimeout(
+  redis: Connection,
+  commands: readonly Command[],
+): Promise<unknown[]> {
   if (commands.length < 2 || redis instanceof Cluster)
     return Promise.all(commands.map(([name, ...args]) => withTimeout(redis.call(name, ...args))));
   const answers = await withTimeout(redis.pipeline(commands.map((command) => [...command])).exec());
   return Promise.all(
-    (answers ?? []).map(([error, answer]) => orOutage(error ? Promise.reject(error) : Promise.resolve(answer))),
+    (answers ?? []).map(([error, answer]) =>
+      orOutage(error ? Promise.reject(error) : Promise.resolve(answer)),
+    ),
   );
 }

@@ -6,9 +6,9 @@ import type { StartedBan, State } from '../state.ts';
 import type { CountedRefusals } from './unsent-refusals.ts';
 
 /**
- * The state that several gateways share, as far as outage handling needs it, together with its `Shards` and a `Bus`.
- * Methods reject with `Outage` on a timeout or error; `cause` is the reason, a `CountersError` if only one subject's
- * record is invalid.
+ * The state that several gateways share, as far as outage handling needs it, together with its
+ * `Shards` and a `Bus`. Methods reject with `Outage` on a timeout or error; `cause` is the reason,
+ * a `CountersError` if only one subject's record is invalid.
  */
 export interface SharedBackend extends State {
   /** Counts refusals that this process decided. Returns the new state of the subject. */
@@ -22,7 +22,10 @@ export interface SharedBackend extends State {
 export interface Shards {
   /** `name`: a subject, or the hash of a key. */
   shardOf(name: string): string;
-  /** Resolves when the shard of `name` accepts a write; rejects when it does not. May stay pending forever. */
+  /**
+   * Resolves when the shard of `name` accepts a write; rejects when it does not. May stay pending
+   * forever.
+   */
   probe(name: string): Promise<unknown>;
   reasonOf(error: unknown): unknown;
 }
@@ -44,7 +47,9 @@ export interface Bus {
 /** Tracks requests that stopped waiting while the backend may still charge them. */
 export interface InDoubtCharges {
   begin(subject: string): void;
-  /** `charged`: the units that the backend charged, also in these scopes; 0 if that stays unknown. */
+  /**
+   * `charged`: the units that the backend charged, also in these scopes; 0 if that stays unknown.
+   */
   end(subject: string, charged: number, scopes: Scopes): void;
   banned(ban: StartedBan): void;
 }
@@ -54,8 +59,15 @@ export interface Reconciliation {
   /** Increases with each reconciliation of the gateway. */
   readonly number: number;
   /** A ban that began during the outage, in Unix milliseconds, and its limit. */
-  readonly ban: { readonly until: number; readonly since: number; readonly limit: Window | null } | null;
-  /** In the order of the limits: units admitted, and when the gateway opened the window (Unix milliseconds). */
+  readonly ban: {
+    readonly until: number;
+    readonly since: number;
+    readonly limit: Window | null;
+  } | null;
+  /**
+   * In the order of the limits: units admitted, and when the gateway opened the window (Unix
+   * milliseconds).
+   */
   readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
 }
 

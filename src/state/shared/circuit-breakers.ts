@@ -15,7 +15,11 @@ export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>;
 /** One circuit breaker for each shard. */
 export function createCircuitBreakers(
   shards: Shards,
-  { failureThreshold, deadline, onOutage }: Pick<OutageSettings, 'failureThreshold' | 'deadline' | 'onOutage'>,
+  {
+    failureThreshold,
+    deadline,
+    onOutage,
+  }: Pick<OutageSettings, 'failureThreshold' | 'deadline' | 'onOutage'>,
   observe: Observe,
 ) {
   const breakers = new Map<string, CircuitBreaker>();
@@ -34,7 +38,8 @@ export function createCircuitBreakers(
         observe({ type: 'state.outage', policy: onOutage, error: shards.reasonOf(reason) });
       },
       closed() {
-        if (--open === 0) observe({ type: 'state.recovered', duration: Math.round(performance.now() - since) });
+        if (--open === 0)
+          observe({ type: 'state.recovered', duration: Math.round(performance.now() - since) });
         for (const listener of listeners) listener();
       },
     });
@@ -58,7 +63,8 @@ export function createCircuitBreakers(
     recordFailure(breaker: CircuitBreaker, error: unknown) {
       const cause = error instanceof Outage ? error.cause : error;
       if (!(cause instanceof CountersError)) breaker.recordFailure(cause);
-      else if (throttled('warning') !== null) observe({ type: 'state.warning', warning: cause.message });
+      else if (throttled('warning') !== null)
+        observe({ type: 'state.warning', warning: cause.message });
     },
     get anyOpen() {
       return open > 0;

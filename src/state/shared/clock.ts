@@ -4,8 +4,8 @@ const RESYNC_INTERVAL = 10_000;
 const MAX_DELAY = 1_000;
 
 /**
- * Estimates the backend's clock from the times in its responses. The estimate is ahead by at most the drift of ten
- * seconds, and behind by the duration of the fastest response.
+ * Estimates the backend's clock from the times in its responses. The estimate is ahead by at most
+ * the drift of ten seconds, and behind by the duration of the fastest response.
  */
 export class BackendClock {
   readonly #local: () => number;

@@ -12,7 +12,10 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Rejects with DeadlineError if `work` takes longer than `deadline` milliseconds. Does not cancel `work`. */
+/**
+ * Rejects with DeadlineError if `work` takes longer than `deadline` milliseconds. Does not cancel
+ * `work`.
+ */
 export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = onTimeout(deadline, () => reject(new DeadlineError(deadline)));
@@ -21,9 +24,9 @@ export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> 
 }
 
 /**
- * Calls `passed` after `wait` milliseconds. A busy or suspended process does not count as a slow peer: an early timer
- * (timers count from the start of an event loop turn) is set again, and a late timer first lets the event loop read
- * arrived data. Returns the cancel function.
+ * Calls `passed` after `wait` milliseconds. A busy or suspended process does not count as a slow
+ * peer: an early timer (timers count from the start of an event loop turn) is set again, and a late
+ * timer first lets the event loop read arrived data. Returns the cancel function.
  */
 function onTimeout(wait: number, passed: () => void): () => void {
   const end = performance.now() + wait;
@@ -41,9 +44,10 @@ function onTimeout(wait: number, passed: () => void): () => void {
 }
 
 /**
- * Waits `deadline` for a backend, and once more during a short outage, because its response is better than a local
- * guess. The second wait begins when a shard misses its first deadline, ends for all its requests at once, and is
- * repeated only after a response in time. So a backend that stays slow or down gets it once.
+ * Waits `deadline` for a backend, and once more during a short outage, because its response is
+ * better than a local guess. The second wait begins when a shard misses its first deadline, ends
+ * for all its requests at once, and is repeated only after a response in time. So a backend that
+ * stays slow or down gets it once.
  */
 export class OutageGrace {
   readonly #deadline: number;

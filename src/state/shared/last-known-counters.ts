@@ -50,7 +50,10 @@ export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Dat
   const slot = openSlot({ folder, kind: 'standings', numbers, failed }, () => {
     const loaded = new Map<string, LastKnownEntry>();
     const note = (subject: string, entry: LastKnownEntry) => void loaded.set(subject, entry);
-    return { loaded, batch: (payload: Buffer, file: string) => unpackLastKnown(payload, file, note) };
+    return {
+      loaded,
+      batch: (payload: Buffer, file: string) => unpackLastKnown(payload, file, note),
+    };
   });
   if (!slot) return null;
   let compactor: Compactor<LastKnownEntry> | null = null;
@@ -74,18 +77,27 @@ export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Dat
 }
 
 /** `kept` without data expired at `now`; `null`: nothing remains. */
-export function withoutOutdated({ known, dues }: LastKnownEntry, now: number): LastKnownEntry | null {
+export function withoutOutdated(
+  { known, dues }: LastKnownEntry,
+  now: number,
+): LastKnownEntry | null {
   const left = known && isOutdated(known, now) ? null : known;
   const open = dues.map((due) => withoutExpired(due, now)).filter((due) => due !== null);
   return left === null && open.length === 0 ? null : { known: left, dues: open };
 }
 
-function isOutdated({ admission: { readings, retryAt, bannedUntil } }: LastAdmission, now: number): boolean {
+function isOutdated(
+  { admission: { readings, retryAt, bannedUntil } }: LastAdmission,
+  now: number,
+): boolean {
   return readings.every(({ resetAt }) => resetAt <= now) && retryAt <= now && bannedUntil <= now;
 }
 
 /** Expired windows are not sent: the backend may have forgotten that it added them. */
-function withoutExpired({ limits, reconciliation }: PendingReconciliation, now: number): PendingReconciliation | null {
+function withoutExpired(
+  { limits, reconciliation }: PendingReconciliation,
+  now: number,
+): PendingReconciliation | null {
   const windows = reconciliation.windows.map(({ units, openedAt }, i) => {
     const isPast = openedAt + limits.windows[i]!.span <= now;
     return { units: isPast ? 0 : units, openedAt };
@@ -95,8 +107,16 @@ function withoutExpired({ limits, reconciliation }: PendingReconciliation, now: 
   return { limits, reconciliation: { ...reconciliation, ban, windows } };
 }
 
-type Payload = Readonly<{ format: number; windows: readonly Window[]; entries: readonly PackedEntry[] }>;
-type PackedEntry = readonly [subject: string, known: PackedKnown | null, dues: readonly PackedDue[]];
+type Payload = Readonly<{
+  format: number;
+  windows: readonly Window[];
+  entries: readonly PackedEntry[];
+}>;
+type PackedEntry = readonly [
+  subject: string,
+  known: PackedKnown | null,
+  dues: readonly PackedDue[],
+];
 type PackedKnown = readonly [
   now: number,
   divided: boolean,
@@ -143,7 +163,9 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
 
   #known({ admission, divided }: LastAdmission): PackedKnown {
     const { now, verdict, retryAt, bannedUntil, readings, violated } = admission;
-    const packed = readings.map(({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const);
+    const packed = readings.map(
+      ({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const,
+    );
     const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
     return violated?.scope === undefined ? all : [...all, this.#place(violated)];
   }
@@ -157,17 +179,29 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
   }
 }
 
-/** Calls `each` with the entries of a payload of `file`. Throws JournalError if another version wrote it. */
-export function unpackLastKnown(payload: Buffer, file: string, each: (subject: string, kept: LastKnownEntry) => void) {
+/**
+ * Calls `each` with the entries of a payload of `file`. Throws JournalError if another version
+ * wrote it.
+ */
+export function unpackLastKnown(
+  payload: Buffer,
+  file: string,
+  each: (subject: string, kept: LastKnownEntry) => void,
+) {
   const { format, windows, entries } = JSON.parse(payload.toString()) as Payload;
   if (format !== FORMAT)
-    throw new JournalError(`${file} was written by another storegate (last-known counters ${format})`);
+    throw new JournalError(
+      `${file} was written by another storegate (last-known counters ${format})`,
+    );
   for (const [subject, known, dues] of entries)
     each(subject, {
       known: known && knownIn(known, windows),
       dues: dues.map(([places, escalation, reconciliation]) => {
         const own = places.map((place) => windows[place]!);
-        return { limits: { windows: own, escalation }, reconciliation: withLimitOf(own, reconciliation) };
+        return {
+          limits: { windows: own, escalation },
+          reconciliation: withLimitOf(own, reconciliation),
+        };
       }),
     });
 }
@@ -184,7 +218,11 @@ function knownIn(
   [now, divided, verdict, retryAt, bannedUntil, packed, place]: PackedKnown,
   windows: readonly Window[],
 ): LastAdmission {
-  const readings = packed.map(([place, remaining, resetAt]) => ({ window: windows[place]!, remaining, resetAt }));
+  const readings = packed.map(([place, remaining, resetAt]) => ({
+    window: windows[place]!,
+    remaining,
+    resetAt,
+  }));
   const violated = place === undefined ? {} : { violated: windows[place]! };
   return { admission: { now, verdict, readings, retryAt, bannedUntil, ...violated }, divided };
 }

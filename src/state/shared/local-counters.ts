@@ -95,7 +95,10 @@ export class LocalCounters {
     yield* this.#counts.keys();
   }
 
-  /** Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be bounded. */
+  /**
+   * Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be
+   * bounded.
+   */
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const now = this.#options.clock();
     const count = this.#countOf(subject, limits, now);
@@ -107,8 +110,8 @@ export class LocalCounters {
   }
 
   /**
-   * Limits a charge of the backend to this gateway's share until the local counts are added there. The backend may also
-   * lack the counts of other gateways and would admit their shares again.
+   * Limits a charge of the backend to this gateway's share until the local counts are added there.
+   * The backend may also lack the counts of other gateways and would admit their shares again.
    */
   hold(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const admission = this.admit(subject, limits, cost, scopes);
@@ -116,7 +119,10 @@ export class LocalCounters {
     return admission;
   }
 
-  /** Tracks requests decided here that the backend may still charge. Until that is known, `take` waits. */
+  /**
+   * Tracks requests decided here that the backend may still charge. Until that is known, `take`
+   * waits.
+   */
   readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
     begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
     end: (subject, charged, scopes) => {
@@ -128,7 +134,9 @@ export class LocalCounters {
     },
   };
 
-  /** Removes and returns what the backend must add for a subject. `null`: nothing, or not yet known. */
+  /**
+   * Removes and returns what the backend must add for a subject. `null`: nothing, or not yet known.
+   */
   take(subject: string): PendingReconciliation | null {
     if (this.#inDoubt.has(subject)) return null;
     const due = this.due(subject);
@@ -145,8 +153,12 @@ export class LocalCounters {
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(counters.windows, (window, at, meter) => {
       const known = charged[windows.length]!;
-      const units = meter.used(counters.cells, at, window, now) - meter.used(before, at, window, now) - known;
-      windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(counters.cells, at, now) });
+      const units =
+        meter.used(counters.cells, at, window, now) - meter.used(before, at, window, now) - known;
+      windows.push({
+        units: Math.max(0, units),
+        openedAt: meter.openedAt(counters.cells, at, now),
+      });
     });
     const ban = banIn(counters, bannedBefore, limits);
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
@@ -169,7 +181,9 @@ export class LocalCounters {
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);
     const sharers = known?.divided ? 1 : gateways;
-    const counters = known ? countersFrom(known.admission, share, sharers, now) : newCounters(share.windows);
+    const counters = known
+      ? countersFrom(known.admission, share, sharers, now)
+      : newCounters(share.windows);
     const count = {
       number: ++this.#reconciliations,
       limits,
@@ -184,6 +198,10 @@ export class LocalCounters {
   }
 }
 
-function addCharge({ limits: { windows }, charged }: LocalCount, units: number, scopes: Scopes): void {
+function addCharge(
+  { limits: { windows }, charged }: LocalCount,
+  units: number,
+  scopes: Scopes,
+): void {
   for (const [i, window] of windows.entries()) if (countsIn(window, scopes)) charged[i]! += units;
 }

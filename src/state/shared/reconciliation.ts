@@ -17,8 +17,8 @@ export interface ReconcilerOptions {
 }
 
 /**
- * Adds local counts to the backend. A reconciliation without a response is sent again under its number before the
- * subject's next one. The backend adds each number once.
+ * Adds local counts to the backend. A reconciliation without a response is sent again under its
+ * number before the subject's next one. The backend adds each number once.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -70,7 +70,8 @@ export class Reconciler {
         }),
       );
     }
-    const isLeft = (subject: string) => this.has(subject) && !this.#options.breakers.of(subject).isOpen;
+    const isLeft = (subject: string) =>
+      this.has(subject) && !this.#options.breakers.of(subject).isOpen;
     if (subjects.some(isLeft)) this.sendLater();
   }
 

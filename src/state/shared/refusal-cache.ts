@@ -10,7 +10,9 @@ interface CachedRefusal {
   readonly cost: number;
   readonly scopes: Scopes;
   readonly admission: Admission;
-  /** For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time. */
+  /**
+   * For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time.
+   */
   readonly waits: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
   /** When the refusal may change, by the backend's clock. */
   readonly until: number;
@@ -27,12 +29,15 @@ export interface RefusalCacheOptions {
   readonly size?: number;
 }
 
-/** Milliseconds that the estimated clock may be behind a response. More: the backend's clock was set back. */
+/**
+ * Milliseconds that the estimated clock may be behind a response. More: the backend's clock was set
+ * back.
+ */
 const MAX_LAG = 1_000;
 
 /**
- * Refuses known refused subjects without asking the backend, only if the backend would refuse too. Collects the refusals
- * that the backend must count.
+ * Refuses known refused subjects without asking the backend, only if the backend would refuse too.
+ * Collects the refusals that the backend must count.
  */
 export class RefusalCache {
   readonly #clock: () => number;
@@ -47,7 +52,10 @@ export class RefusalCache {
     this.#entries = new Cache(size);
   }
 
-  /** Read this before a call to the backend and pass it to `remember`: a response older than a change is not cached. */
+  /**
+   * Read this before a call to the backend and pass it to `remember`: a response older than a
+   * change is not cached.
+   */
   get changes(): number {
     return this.#changes;
   }
@@ -86,10 +94,18 @@ export class RefusalCache {
   }
 
   /**
-   * Caches a refusal, unless something changed since `changes` was read. An admission removes the entry, except for a
-   * refusal by windows in which the request does not count; that entry gets the new readings.
+   * Caches a refusal, unless something changed since `changes` was read. An admission removes the
+   * entry, except for a refusal by windows in which the request does not count; that entry gets the
+   * new readings.
    */
-  remember(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission, changes: number): void {
+  remember(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes,
+    admission: Admission,
+    changes: number,
+  ): void {
     const before = this.#entries.get(subject);
     if (admission.verdict === 'admitted') {
       if (before === undefined) return;
@@ -105,7 +121,12 @@ export class RefusalCache {
     const { now, retryAt } = admission;
     const wait = waits.get(scope);
     const isInWait = wait !== undefined && now < wait.until;
-    waits.set(scope, isInWait ? { at: wait.at, until: Math.min(wait.until, retryAt) } : { at: now, until: retryAt });
+    waits.set(
+      scope,
+      isInWait
+        ? { at: wait.at, until: Math.min(wait.until, retryAt) }
+        : { at: now, until: retryAt },
+    );
     this.#entries.set(subject, {
       limits,
       cost,
@@ -117,7 +138,10 @@ export class RefusalCache {
     });
   }
 
-  /** Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban began. */
+  /**
+   * Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban
+   * began.
+   */
   apply({ subject, limits }: CountedRefusals, result: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
@@ -132,7 +156,12 @@ export class RefusalCache {
       banBegins: false,
     };
     const until = Math.min(result.bannedUntil || retryAt, ...partialResets(admission));
-    this.#entries.set(subject, { ...entry, admission, until, banBegins: banned && result.banBegins });
+    this.#entries.set(subject, {
+      ...entry,
+      admission,
+      until,
+      banBegins: banned && result.banBegins,
+    });
     return banned && result.banBegins;
   }
 
@@ -154,42 +183,63 @@ function allResetAsWhole({ windows }: Limits): boolean {
 }
 
 /** The backend's current response to a request in these scopes; `null`: unknown. */
-function repeatRefusal(entry: CachedRefusal, cost: number, scopes: Scopes, now: number): Admission | null {
+function repeatRefusal(
+  entry: CachedRefusal,
+  cost: number,
+  scopes: Scopes,
+  now: number,
+): Admission | null {
   return allResetAsWhole(entry.limits)
     ? recount(entry.admission, cost, scopes, now)
     : repeatSameCharge(entry, cost, scopes, now);
 }
 
 /**
- * Whether a refusal still holds after an admission in these scopes. Without `recount` its readings may have changed.
+ * Whether a refusal still holds after an admission in these scopes. Without `recount` its readings
+ * may have changed.
  */
-function stillRefuses({ limits, admission }: CachedRefusal, given: Limits, scopes: Scopes): boolean {
+function stillRefuses(
+  { limits, admission }: CachedRefusal,
+  given: Limits,
+  scopes: Scopes,
+): boolean {
   const { verdict, violated } = admission;
   if (limits !== given || verdict !== 'limited' || violated === null) return false;
   return !countsIn(violated, scopes) && allResetAsWhole(limits);
 }
 
-/** The refusal with the readings of a later admission that does not count in the refusing window. */
+/**
+ * The refusal with the readings of a later admission that does not count in the refusing window.
+ */
 function withReadings(entry: CachedRefusal, { readings, now }: Admission): CachedRefusal {
   const admission = { ...entry.admission, readings, now };
-  return { ...entry, admission, until: Math.min(entry.admission.retryAt, ...partialResets(admission)) };
+  return {
+    ...entry,
+    admission,
+    until: Math.min(entry.admission.retryAt, ...partialResets(admission)),
+  };
 }
 
 /**
- * When the readings may change: with a window whose units return gradually, at the next return of any window. Other
- * windows are covered by `recount`.
+ * When the readings may change: with a window whose units return gradually, at the next return of
+ * any window. Other windows are covered by `recount`.
  */
 function partialResets({ readings }: Admission): number[] {
   if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return [];
-  return readings.filter(({ window, remaining }) => remaining < window.limit).map(({ resetAt }) => resetAt);
+  return readings
+    .filter(({ window, remaining }) => remaining < window.limit)
+    .map(({ resetAt }) => resetAt);
 }
 
 /**
- * Windows that reset as a whole only lose units until then, so a reading refuses any cost above its remaining units.
+ * Windows that reset as a whole only lose units until then, so a reading refuses any cost above its
+ * remaining units.
  */
 function recount(known: Admission, cost: number, scopes: Scopes, now: number): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
-  const violated = readings.filter(({ remaining, window }) => cost > remaining && countsIn(window, scopes));
+  const violated = readings.filter(
+    ({ remaining, window }) => cost > remaining && countsIn(window, scopes),
+  );
   if (known.verdict === 'limited' && violated.length === 0) return null;
   const retryAt = Math.max(known.bannedUntil, ...violated.map(({ resetAt }) => resetAt));
   return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
@@ -202,9 +252,21 @@ function current(reading: Reading, now: number): Reading {
   return { window, remaining: window.limit, resetAt: now + window.span };
 }
 
-/** With gradually returning units, only an equal charge gets an equal response; the state decides others. */
-function repeatSameCharge(entry: CachedRefusal, cost: number, scopes: Scopes, now: number): Admission | null {
+/**
+ * With gradually returning units, only an equal charge gets an equal response; the state decides
+ * others.
+ */
+function repeatSameCharge(
+  entry: CachedRefusal,
+  cost: number,
+  scopes: Scopes,
+  now: number,
+): Admission | null {
   if (cost !== entry.cost || scopes !== entry.scopes) return null;
   const { admission } = entry;
-  return { ...admission, now, readings: admission.readings.map((reading) => current(reading, now)) };
+  return {
+    ...admission,
+    now,
+    readings: admission.readings.map((reading) => current(reading, now)),
+  };
 }

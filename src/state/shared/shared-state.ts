@@ -34,9 +34,9 @@ export interface SharedStateOptions {
 }
 
 /**
- * The state for a gateway. Known refusals are decided by this process, other requests by the backend, and requests
- * during an outage by the operator's setting. A request sees a backend failure only as `Outage` under the policy
- * `deny`.
+ * The state for a gateway. Known refusals are decided by this process, other requests by the
+ * backend, and requests during an outage by the operator's setting. A request sees a backend
+ * failure only as `Outage` under the policy `deny`.
  */
 export class SharedState implements State {
   readonly #options: SharedStateOptions;
@@ -46,12 +46,22 @@ export class SharedState implements State {
   readonly #reconciler: Reconciler;
   readonly #stopListening: () => void;
   #hearBan: (ban: StartedBan) => void = () => {};
-  /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
+  /**
+   * Backend time of its last response to a request; 0: none, in this process and the previous one.
+   */
   #answeredAt = 0;
   readonly #nextFlush = new DelayedRun(() => void this.#flushRefusals(), REFUSAL_FLUSH);
 
   constructor(options: SharedStateOptions) {
-    const { backend, breakers, bus, settings, gateway, gateways, clock = new BackendClock() } = options;
+    const {
+      backend,
+      breakers,
+      bus,
+      settings,
+      gateway,
+      gateways,
+      clock = new BackendClock(),
+    } = options;
     const { lastKnown = null } = options;
     const changed = (subject: string) => lastKnown?.mark(subject);
     this.#options = options;
@@ -87,7 +97,12 @@ export class SharedState implements State {
     this.#hearBan = hear;
   }
 
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): MaybePromise<Admission> {
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): MaybePromise<Admission> {
     const refusal = this.#refused.answer(subject, limits, cost, scopes);
     if (refusal) {
       this.#nextFlush.plan();
@@ -118,7 +133,12 @@ export class SharedState implements State {
     this.#forget(subject);
   }
 
-  async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
+  async grant(
+    subject: string,
+    limits: Limits,
+    units: number,
+    window: string | null,
+  ): Promise<void> {
     await this.#options.backend.grant(subject, limits, units, window);
     this.#forget(subject);
   }
@@ -198,13 +218,25 @@ export class SharedState implements State {
     }
   }
 
-  #held(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission): Admission {
+  #held(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes,
+    admission: Admission,
+  ): Admission {
     if (admission.verdict !== 'admitted') return admission;
     const held = this.#local.hold(subject, limits, cost, scopes);
     return held.verdict === 'admitted' ? admission : held;
   }
 
-  #decideAlone(subject: string, limits: Limits, cost: number, scopes: Scopes, cause: unknown): Admission {
+  #decideAlone(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes,
+    cause: unknown,
+  ): Admission {
     const { onOutage: policy } = this.#options.settings;
     this.#options.observe({ type: 'state.local_mode', policy });
     if (policy === 'deny')

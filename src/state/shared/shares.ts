@@ -23,9 +23,19 @@ export function shareOf(limits: Limits, gateways: number): Limits {
   return share;
 }
 
-/** Counters with the last known values. Gradually returning units count from that time, which never admits too much. */
+/**
+ * Counters with the last known values. Gradually returning units count from that time, which never
+ * admits too much.
+ */
 export function countersFrom(
-  { readings, now: reportedAt, bannedUntil, verdict, retryAt, violated }: LastAdmission['admission'],
+  {
+    readings,
+    now: reportedAt,
+    bannedUntil,
+    verdict,
+    retryAt,
+    violated,
+  }: LastAdmission['admission'],
   share: Limits,
   gateways: number,
   now: number,
@@ -37,7 +47,13 @@ export function countersFrom(
     const used = window.limit - Math.floor(reading.remaining / gateways);
     const { resetsAsWhole } = kindOf(window);
     if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
-    meter.charge(counters.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : reportedAt);
+    meter.charge(
+      counters.cells,
+      at,
+      window,
+      used,
+      resetsAsWhole ? reading.resetAt - window.span : reportedAt,
+    );
   });
   if (verdict === 'admitted') return counters;
   const state = newStrikeState();
@@ -56,7 +72,11 @@ export function countersFrom(
   return counters;
 }
 
-export function banIn({ strikeState }: Counters, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
+export function banIn(
+  { strikeState }: Counters,
+  bannedBefore: number,
+  { windows }: Limits,
+): Reconciliation['ban'] {
   if (strikeState === null || strikeState.bannedUntil <= bannedBefore) return null;
   const { bannedUntil, bannedSince, bannedFor } = strikeState;
   const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);

@@ -8,9 +8,14 @@ export interface CountedRefusals {
   readonly subject: string;
   readonly limits: Limits;
   readonly count: number;
-  /** Unix milliseconds by the backend's clock: the last refusals, as many as a ban needs, oldest first. */
+  /**
+   * Unix milliseconds by the backend's clock: the last refusals, as many as a ban needs, oldest
+   * first.
+   */
   readonly times: readonly number[];
-  /** The window of the last refusal; all are windows of one scope, or own windows. `null`: unknown. */
+  /**
+   * The window of the last refusal; all are windows of one scope, or own windows. `null`: unknown.
+   */
   readonly cause: Cause;
 }
 
@@ -27,7 +32,10 @@ interface PendingRefusals {
 export class UnsentRefusals {
   readonly #bySubject = new Map<string, PendingRefusals[]>();
 
-  /** `now`: Unix milliseconds by the backend's clock. Returns the number of unsent refusals by this limit. */
+  /**
+   * `now`: Unix milliseconds by the backend's clock. Returns the number of unsent refusals by this
+   * limit.
+   */
   add(subject: string, limits: Limits, cause: Cause, now: number): number {
     const pending = this.#bySubject.get(subject) ?? [];
     let refusals = pending.find((one) => one.limits === limits && isSameLimit(one.cause, cause));

@@ -20,7 +20,10 @@ const moment = integer(0, LAST_MOMENT);
 
 const SUBJECT =
   /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63}|address:[\w.:/-]{1,64})$/;
-/** Maximum windows with counters of one subject: those of a plan and a contract, and of others during a merge. */
+/**
+ * Maximum windows with counters of one subject: those of a plan and a contract, and of others
+ * during a merge.
+ */
 const MAX_WINDOWS = 64;
 const MAX_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
@@ -38,7 +41,9 @@ const KEY = fields(
     account: text(64),
     plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
     label: orNull(text(200)),
-    windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) }))),
+    windows: orNull(
+      list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) })),
+    ),
     addresses: orNull(list(100, text(64))),
     scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
     metadata: strings,
@@ -77,7 +82,9 @@ const AUDIT = fields(
 );
 
 const scope: Check = (value) =>
-  typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';
+  typeof value === 'string' && isScope(value)
+    ? null
+    : ' must be the scope of an operation or a tag';
 const LIMIT = { kind: KINDS, limit: integer(1), span: integer(1, YEAR), scope };
 const STRIKE_STATE = fields({
   refused: fields({ at: moment, until: moment, refusals: integer(0) }),
@@ -105,7 +112,10 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   use: fields({ id, at: moment }),
 };
 
-/** The error in a record of a file (`lineOf`): types, ranges, formats of ids and hashes, consistency; `null`: valid. */
+/**
+ * The error in a record of a file (`lineOf`): types, ranges, formats of ids and hashes,
+ * consistency; `null`: valid.
+ */
 export function faultIn(type: RecordType, line: unknown): string | null {
   return CHECKS[type](line)?.replace(/^[.: ]+/, '') ?? null;
 }
@@ -113,11 +123,22 @@ export function faultIn(type: RecordType, line: unknown): string | null {
 function strings(value: unknown): string | null {
   if (!isObject(value)) return ' must be an object';
   const isText = text(500);
-  return Object.values(value).every((one) => isText(one) === null) ? null : ' must hold text of at most 500 characters';
+  return Object.values(value).every((one) => isText(one) === null)
+    ? null
+    : ' must hold text of at most 500 characters';
 }
 
 /** Records must pass the same checks as operator input. */
-function traits({ account, label, addresses, scopes, metadata, windows, hash, previous }: KeyRecord): string | null {
+function traits({
+  account,
+  label,
+  addresses,
+  scopes,
+  metadata,
+  windows,
+  hash,
+  previous,
+}: KeyRecord): string | null {
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
   const [flaw] = formErrors({ account, label, addresses, scopes, metadata });
   if (flaw) return `: ${flaw.message}`;
@@ -127,8 +148,12 @@ function traits({ account, label, addresses, scopes, metadata, windows, hash, pr
       windows.map(({ name, kind, limit }) => ({ per: name, kind, limit })),
       'windows',
     );
-    const isSame = wanted.every(({ span, limit }, i) => span === windows[i]!.span && limit === windows[i]!.limit);
-    return isSame ? null : '.windows have spans that are not those of their names, or are not in order';
+    const isSame = wanted.every(
+      ({ span, limit }, i) => span === windows[i]!.span && limit === windows[i]!.limit,
+    );
+    return isSame
+      ? null
+      : '.windows have spans that are not those of their names, or are not in order';
   } catch (error) {
     if (error instanceof ExpectedError) return `: ${error.message}`;
     throw error;
@@ -137,7 +162,8 @@ function traits({ account, label, addresses, scopes, metadata, windows, hash, pr
 
 function counters({ windows, cells, conduct }: CounterLine): string | null {
   const ids = new Set(windows.map(windowId));
-  if (windows.length === 0 || ids.size < windows.length) return '.windows must be different ones, and at least one';
+  if (windows.length === 0 || ids.size < windows.length)
+    return '.windows must be different ones, and at least one';
   if (windows.some(({ limit }) => (limit === undefined) !== (conduct === null)))
     return '.windows must have limits where there is conduct, and only there';
   const { windows: whole } = countersIn({ windows, cells, conduct });
@@ -145,7 +171,8 @@ function counters({ windows, cells, conduct }: CounterLine): string | null {
   if (cells.length !== size) return `.cells must be ${size} numbers for these windows`;
   let wrong: string | null = null;
   eachWindow(whole, (window, at, meter) => {
-    if (meter.staleAt(cells, at, window) > LAST_MOMENT) wrong = '.cells have a time that no clock shows';
+    if (meter.staleAt(cells, at, window) > LAST_MOMENT)
+      wrong = '.cells have a time that no clock shows';
   });
   return wrong;
 }
@@ -167,7 +194,8 @@ function text(most: number, form?: RegExp, what = 'of another form'): Check {
 }
 
 function oneOf(words: readonly string[]): Check {
-  return (value) => (words.includes(value as string) ? null : ` must be one of ${words.join(', ')}`);
+  return (value) =>
+    words.includes(value as string) ? null : ` must be one of ${words.join(', ')}`;
 }
 
 function orNull(check: Check): Check {
@@ -199,6 +227,8 @@ function fields(checks: Readonly<Record<string, Check>>, optional: readonly stri
       if (wrong !== null) return `.${name}${wrong}`;
     }
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name));
-    return unknown === undefined ? null : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;
+    return unknown === undefined
+      ? null
+      : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;
   };
 }

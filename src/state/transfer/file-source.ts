@@ -35,11 +35,15 @@ type Parsed = { readonly type: unknown } & Record<string, unknown>;
 type Fail = (wrong: string) => never;
 
 /**
- * Checks every line of a file. Throws TransferError with the number and the error of the first invalid line.
+ * Checks every line of a file. Throws TransferError with the number and the error of the first
+ * invalid line.
  *
  * @param pass is called with the number of bytes read so far
  */
-export async function checkFile(file: string, pass?: (bytes: number) => void): Promise<CheckedFile> {
+export async function checkFile(
+  file: string,
+  pass?: (bytes: number) => void,
+): Promise<CheckedFile> {
   const reading = readFile(file, pass);
   for (;;) {
     const { done, value } = reading.next();
@@ -70,7 +74,10 @@ export function fileSource(file: string, { header, counts, sha256 }: CheckedFile
 }
 
 /** Checks a file and returns its records in batches. */
-function* readFile(file: string, pass: (bytes: number) => void = () => {}): Generator<Batch, CheckedFile> {
+function* readFile(
+  file: string,
+  pass: (bytes: number) => void = () => {},
+): Generator<Batch, CheckedFile> {
   const digest = createHash('sha256');
   const counts = noCounts();
   let header: CheckedFile['header'] | null = null;
@@ -98,22 +105,28 @@ function* readFile(file: string, pass: (bytes: number) => void = () => {}): Gene
     if (!trailer) digest.update(line.bytes).update('\n');
   }
   if (!header) throw new TransferError(`${file} is empty`);
-  if (!trailer) throw new TransferError(`${file} is cut off: its last line, the trailer, is missing`);
+  if (!trailer)
+    throw new TransferError(`${file} is cut off: its last line, the trailer, is missing`);
   for (const type of TYPES) {
     const [expected, found] = [trailer.counts[type], counts[type]];
     if (expected !== found)
-      throw new TransferError(`${file}: its trailer lists ${expected} records of type ${type}, found ${found}`);
+      throw new TransferError(
+        `${file}: its trailer lists ${expected} records of type ${type}, found ${found}`,
+      );
   }
   const sha256 = digest.digest('hex');
   if (sha256 !== trailer.sha256)
-    throw new TransferError(`${file} was changed after it was written: its SHA-256 is not that of its trailer`);
+    throw new TransferError(
+      `${file} was changed after it was written: its SHA-256 is not that of its trailer`,
+    );
   return { header, counts, sha256 };
 }
 
 function typeAfter(before: RecordType, type: unknown, fail: Fail): RecordType {
   const known = TYPES.find((one) => one === type);
   if (!known) return fail(`unknown type ${JSON.stringify(String(type).slice(0, 40))}`);
-  if (TYPES.indexOf(known) < TYPES.indexOf(before)) fail(`a ${known} must not come after a ${before}`);
+  if (TYPES.indexOf(known) < TYPES.indexOf(before))
+    fail(`a ${known} must not come after a ${before}`);
   return known;
 }
 
@@ -146,7 +159,8 @@ class RecordsOfType {
       this.#lastNumber = number;
       return;
     }
-    if (!this.#names.add(nameIn(type, value as ValueOf[typeof type]))) fail(`the same ${type} came before`);
+    if (!this.#names.add(nameIn(type, value as ValueOf[typeof type])))
+      fail(`the same ${type} came before`);
     if (type !== 'key' && type !== 'token') return;
     // A token has one secret.
     const { hash, previous = null } = value as Pick<KeyRecord, 'hash' | 'previous'>;
@@ -164,7 +178,10 @@ function parse(bytes: Buffer, fail: Fail): Parsed {
   }
   if (!isObject(value)) return fail('it is not a JSON object');
   // Only an escape can produce a lone surrogate, which no state can store unchanged.
-  if ((bytes.includes('\\ud') || bytes.includes('\\uD')) && /\\ud[89a-f]/.test(JSON.stringify(value)))
+  if (
+    (bytes.includes('\\ud') || bytes.includes('\\uD')) &&
+    /\\ud[89a-f]/.test(JSON.stringify(value))
+  )
     fail('it has half a character');
   return value as Parsed;
 }
@@ -177,25 +194,37 @@ function headerIn({ type, format, version, at, from }: Parsed, fail: Fail): Chec
     return fail(
       `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${FORMAT_VERSION}: use a newer one`,
     );
-  if (typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof from !== 'string' || from.length > 100)
+  if (
+    typeof at !== 'string' ||
+    Number.isNaN(Date.parse(at)) ||
+    typeof from !== 'string' ||
+    from.length > 100
+  )
     return fail('the header must say when the file was written, and from what');
   return { at, from };
 }
 
-function trailerIn({ counts, sha256 }: Record<string, unknown>, fail: Fail): Omit<CheckedFile, 'header'> {
+function trailerIn(
+  { counts, sha256 }: Record<string, unknown>,
+  fail: Fail,
+): Omit<CheckedFile, 'header'> {
   const all = isObject(counts) && { ban: 0, ...counts };
   const isCounts = all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
-  if (!isCounts || typeof sha256 !== 'string') return fail('the trailer must have the counts of all types, and sha256');
+  if (!isCounts || typeof sha256 !== 'string')
+    return fail('the trailer must have the counts of all types, and sha256');
   return { counts: all as unknown as Counts, sha256 };
 }
 
 /**
- * The lines of a file. Throws TransferError if it cannot be read, a line is too long, or the last line has no line
- * feed.
+ * The lines of a file. Throws TransferError if it cannot be read, a line is too long, or the last
+ * line has no line feed.
  *
- * `number` counts from 1; `bytes` lack the line feed and are valid until the next line; `read`: bytes read before them.
+ * `number` counts from 1; `bytes` lack the line feed and are valid until the next line; `read`:
+ * bytes read before them.
  */
-function* linesOf(file: string): Generator<{ readonly number: number; readonly bytes: Buffer; readonly read: number }> {
+function* linesOf(
+  file: string,
+): Generator<{ readonly number: number; readonly bytes: Buffer; readonly read: number }> {
   const descriptor = open(file);
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -205,7 +234,10 @@ function* linesOf(file: string): Generator<{ readonly number: number; readonly b
       const chunk = Buffer.allocUnsafe(CHUNK);
       const size = readSync(descriptor, chunk, 0, CHUNK, null);
       if (size === 0) break;
-      rest = rest.length === 0 ? chunk.subarray(0, size) : Buffer.concat([rest, chunk.subarray(0, size)]);
+      rest =
+        rest.length === 0
+          ? chunk.subarray(0, size)
+          : Buffer.concat([rest, chunk.subarray(0, size)]);
       let from = 0;
       for (let end = rest.indexOf(10, from); end !== -1; end = rest.indexOf(10, from)) {
         yield { number: ++number, bytes: rest.subarray(from, end), read };
@@ -234,7 +266,9 @@ function open(file: string): number {
       ENOENT: 'the file does not exist',
       EACCES: 'it is not readable',
     };
-    throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, { cause: error });
+    throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, {
+      cause: error,
+    });
   }
   throw new TransferError(`cannot read ${file}: it is not a file`);
 }

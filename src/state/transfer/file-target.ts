@@ -1,5 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
 import { lineOf } from './lines.ts';
@@ -13,9 +22,9 @@ import { type Batch, type Counts, noCounts, TransferError } from './records.ts';
  *     …
  *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"ledger":1,"use":1},"sha256":"…"}
  *
- * Records are ordered by type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has their counts (of bans
- * only if present, so that versions before the ban log can read other files), and the SHA-256 of all bytes before its
- * line in hexadecimal. `records.ts` has the fields.
+ * Records are ordered by type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has
+ * their counts (of bans only if present, so that versions before the ban log can read other files),
+ * and the SHA-256 of all bytes before its line in hexadecimal. `records.ts` has the fields.
  */
 export const FORMAT = 'storegate-state';
 /** Increases with every incompatible change. Older files stay readable. */
@@ -26,10 +35,13 @@ const CHUNK = 1024 * 1024;
 export type FileWriter = ReturnType<typeof createFile>;
 
 /**
- * Writes a file for its owner only, under a temporary name until it is complete. Throws TransferError if the name
- * exists or writing fails.
+ * Writes a file for its owner only, under a temporary name until it is complete. Throws
+ * TransferError if the name exists or writing fails.
  */
-export function createFile(file: string, { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>) {
+export function createFile(
+  file: string,
+  { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
+) {
   rejectExisting(file);
   const beside = `${file}.${randomUUID()}.part`;
   const descriptor = orReported(file, () => openSync(beside, 'wx', 0o600));
@@ -71,7 +83,11 @@ export function createFile(file: string, { from, storegate, at }: Record<'from' 
     async finish(): Promise<Counts> {
       flush();
       const { ban, ...others } = counts;
-      const trailer = { type: 'trailer', counts: ban > 0 ? counts : others, sha256: digest.digest('hex') };
+      const trailer = {
+        type: 'trailer',
+        counts: ban > 0 ? counts : others,
+        sha256: digest.digest('hex'),
+      };
       write(Buffer.from(`${JSON.stringify(trailer)}\n`));
       orReported(file, () => {
         fsyncSync(descriptor);
@@ -90,14 +106,16 @@ function place(beside: string, file: string): void {
   try {
     linkSync(beside, file);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error;
     rejectExisting(file);
     renameSync(beside, file);
   }
 }
 
 function rejectExisting(file: string): void {
-  if (existsSync(file)) throw new TransferError(`${file} is there already: name another file, or remove it first`);
+  if (existsSync(file))
+    throw new TransferError(`${file} is there already: name another file, or remove it first`);
 }
 
 function orReported<T>(file: string, work: () => T): T {
@@ -107,8 +125,11 @@ function orReported<T>(file: string, work: () => T): T {
     if (error instanceof TransferError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') rejectExisting(file);
-    throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'the folder does not exist' : message}`, {
-      cause: error,
-    });
+    throw new TransferError(
+      `cannot write ${file}: ${code === 'ENOENT' ? 'the folder does not exist' : message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

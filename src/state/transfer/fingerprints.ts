@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Detects repeated names among millions in about 12 bytes per name, by 64 bits of a digest. Among ten million names the
- * probability of a collision is 1 in 370,000.
+ * Detects repeated names among millions in about 12 bytes per name, by 64 bits of a digest. Among
+ * ten million names the probability of a collision is 1 in 370,000.
  */
 export class Fingerprints {
   #slots = new Uint32Array(2 * 1_024);
@@ -26,7 +26,8 @@ export class Fingerprints {
   #grow(): void {
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
-    for (let i = 0; i < old.length; i += 2) if (old[i] !== 0) put(this.#slots, old[i]!, old[i + 1]!);
+    for (let i = 0; i < old.length; i += 2)
+      if (old[i] !== 0) put(this.#slots, old[i]!, old[i + 1]!);
   }
 }
 

@@ -8,13 +8,15 @@ import type { RecordType, SubjectCounters, ValueOf } from './records.ts';
 type Limit = Omit<Window, 'name'>;
 
 /**
- * Counters in a line: windows without names, and without limits unless the strike state depends on them. The times of
- * scope refusals are omitted: at worst, one more refusal is not a strike.
+ * Counters in a line: windows without names, and without limits unless the strike state depends on
+ * them. The times of scope refusals are omitted: at worst, one more refusal is not a strike.
  */
 export interface CounterLine {
   readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
   readonly cells: readonly number[];
-  readonly conduct: (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
+  readonly conduct:
+    | (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null })
+    | null;
 }
 
 /** Without its type. */
@@ -32,7 +34,10 @@ export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[
   return { subject, counters: countersIn(rest) } as ValueOf[T];
 }
 
-/** Versions without scopes can read keys that omit the field. The record may be unchecked and have any form. */
+/**
+ * Versions without scopes can read keys that omit the field. The record may be unchecked and have
+ * any form.
+ */
 function keyLine(record: KeyRecord): Partial<KeyRecord> {
   const { scopes, ...rest } = record;
   return Array.isArray(scopes) && scopes.length === 0 ? rest : record;

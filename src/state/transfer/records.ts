@@ -6,7 +6,10 @@ import type { AuditDraft, AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import type { Counters } from '../../limits/counters.ts';
 
-/** Record types in transfer order. Counters follow keys, so they never precede the subjects that they count. */
+/**
+ * Record types in transfer order. Counters follow keys, so they never precede the subjects that
+ * they count.
+ */
 export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;
 export type RecordType = (typeof TYPES)[number];
 
@@ -31,7 +34,9 @@ export interface ValueOf {
   readonly use: LastUse;
 }
 
-export type Batch = { [T in RecordType]: { readonly type: T; readonly values: readonly ValueOf[T][] } }[RecordType];
+export type Batch = {
+  [T in RecordType]: { readonly type: T; readonly values: readonly ValueOf[T][] };
+}[RecordType];
 
 /** Records per batch: more would block Redis or this process for too long. */
 export const BATCH = 500;
@@ -42,7 +47,14 @@ export function noCounts(): Record<RecordType, number> {
   return { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
 }
 
-const NAMES = { key: 'id', token: 'name', audit: 'number', ban: 'number', ledger: 'subject', use: 'id' } as const;
+const NAMES = {
+  key: 'id',
+  token: 'name',
+  audit: 'number',
+  ban: 'number',
+  ledger: 'subject',
+  use: 'id',
+} as const;
 
 /** Unique among records of the same type. */
 export function nameIn<T extends RecordType>(type: T, value: ValueOf[T]): string {
@@ -63,26 +75,30 @@ export interface Source {
 }
 
 /**
- * The result for a record: `added`; `changed` from an earlier copy; `same`; `kept`: the target has newer counters or a
- * newer last use; `over`: expired, or the audit log is full of newer entries.
+ * The result for a record: `added`; `changed` from an earlier copy; `same`; `kept`: the target has
+ * newer counters or a newer last use; `over`: expired, or the audit log is full of newer entries.
  */
 export const OUTCOMES = ['added', 'changed', 'same', 'kept', 'over'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** A state to import into: empty, or an earlier copy of the source. All operations are idempotent. */
+/**
+ * A state to import into: empty, or an earlier copy of the source. All operations are idempotent.
+ */
 export interface Target {
   readonly name: string;
   isUsed(): MaybePromise<boolean>;
   /** Keys, tokens and entries. */
   held(): AsyncIterable<Batch> | Iterable<Batch>;
   /**
-   * Returns the result for each record, also in a dry run. Throws TransferError for a stored key or token that cannot
-   * come from an earlier copy of the source.
+   * Returns the result for each record, also in a dry run. Throws TransferError for a stored key or
+   * token that cannot come from an earlier copy of the source.
    */
   take(batch: Batch): MaybePromise<readonly Outcome[]>;
   /** Commits the import with this audit entry and returns the new counts. Call it once. */
   finish(entry: AuditDraft | null): MaybePromise<Counts>;
-  /** Frees all resources. Without `finish` nothing is imported if the state supports all or nothing. */
+  /**
+   * Frees all resources. Without `finish` nothing is imported if the state supports all or nothing.
+   */
   close(): MaybePromise<void>;
 }
 

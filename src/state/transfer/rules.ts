@@ -14,8 +14,9 @@ export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
 
 /**
- * The action for a key; `stored` has its id, `owners` share one of its secrets. Versions count changes: an earlier copy
- * has a lower version or the same record. Throws TransferError if the target has another key.
+ * The action for a key; `stored` has its id, `owners` share one of its secrets. Versions count
+ * changes: an earlier copy has a lower version or the same record. Throws TransferError if the
+ * target has another key.
  */
 export function decideKey(
   given: KeyRecord,
@@ -23,7 +24,8 @@ export function decideKey(
   owners: readonly (KeyRecord | null)[],
 ): 'added' | 'changed' | 'same' {
   const other = owners.find((owner) => owner !== null && owner.id !== given.id);
-  if (other) throw somethingElse(`a secret of key ${given.id} is that of key ${other.id} in the target`);
+  if (other)
+    throw somethingElse(`a secret of key ${given.id} is that of key ${other.id} in the target`);
   if (stored === null) return 'added';
   if (stored.version < given.version) return 'changed';
   if (stored.version === given.version && isSameRecord(stored, given)) return 'same';
@@ -43,7 +45,11 @@ function isSameRecord(one: KeyRecord, other: KeyRecord): boolean {
 export function decideToken(given: TokenRecord, stored: readonly TokenRecord[]): 'added' | 'same' {
   const near = stored.filter(({ name, hash }) => name === given.name || hash === given.hash);
   if (near.length === 0) return 'added';
-  if (near.every(({ name, hash, role }) => name === given.name && hash === given.hash && role === given.role))
+  if (
+    near.every(
+      ({ name, hash, role }) => name === given.name && hash === given.hash && role === given.role,
+    )
+  )
     return 'same';
   throw somethingElse(`token ${given.name} is another one in the target`);
 }
@@ -53,7 +59,10 @@ export function entryPrint({ at, actor, action, target, requestId }: AuditDraft)
   return JSON.stringify([at, actor, action, target, requestId]);
 }
 
-/** The action for counters, and what to write. Newer stored counters stay, so that no unit is granted twice. */
+/**
+ * The action for counters, and what to write. Newer stored counters stay, so that no unit is
+ * granted twice.
+ */
 export function decideCounters(
   given: Counters,
   stored: Counters | null,
@@ -63,14 +72,18 @@ export function decideCounters(
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
   // Strike state is never removed from counters in Redis.
-  const left = given.strikeState === null && stored.strikeState ? { ...stored.strikeState, refused: noWait() } : null;
+  const left =
+    given.strikeState === null && stored.strikeState
+      ? { ...stored.strikeState, refused: noWait() }
+      : null;
   const write = left ? { ...given, strikeState: left } : given;
   const isSame = JSON.stringify(counterLine(write)) === JSON.stringify(counterLine(stored));
   return isSame ? { taken: 'same', write: null } : { taken: 'changed', write };
 }
 
 /**
- * Whether `one` opened a window later or counted more. The first cell of each window is a time, the others are units.
+ * Whether `one` opened a window later or counted more. The first cell of each window is a time, the
+ * others are units.
  */
 function isAhead(one: Counters, other: Counters): boolean {
   return one.windows.some((window) => {
@@ -129,7 +142,9 @@ export class KnownEntries {
     this.#prints.add(entryPrint(entry));
   }
 
-  /** The action for an entry. In a full log, an entry older than the newest one must not replace it. */
+  /**
+   * The action for an entry. In a full log, an entry older than the newest one must not replace it.
+   */
   decide(entry: AuditDraft): 'added' | 'same' | 'over' {
     if (this.#prints.has(entryPrint(entry))) return 'same';
     const isFull = this.#count > 0 && this.#count + this.#added >= this.#keep;

@@ -74,14 +74,23 @@ export class MissingPlans {
 
   note(key: KeyRecord): void {
     if (key.revokedAt !== null) return;
-    const [names, name] = this.#plans.plans.has(key.plan) ? [this.accounts, key.account] : [this.plans, key.plan];
+    const [names, name] = this.#plans.plans.has(key.plan)
+      ? [this.accounts, key.account]
+      : [this.plans, key.plan];
     if (names === this.accounts && windowsOf(key, this.#plans) !== null) return;
     if (names.size < MAX_MISSING) names.add(name);
   }
 }
 
-/** Imports a source into a target, which must be empty or an earlier copy of it. Throws TransferError otherwise. */
-export async function transferState(source: Source, target: Target, options: TransferOptions): Promise<TransferResult> {
+/**
+ * Imports a source into a target, which must be empty or an earlier copy of it. Throws
+ * TransferError otherwise.
+ */
+export async function transferState(
+  source: Source,
+  target: Target,
+  options: TransferOptions,
+): Promise<TransferResult> {
   const { missing, pass, actor, requestId, clock, dryRun } = options;
   await rejectMerge(source, target);
   const given = noCounts();
@@ -98,8 +107,21 @@ export async function transferState(source: Source, target: Target, options: Tra
   );
   const hasChanged = Object.values(outcomes).some(({ added, changed }) => added + changed > 0);
   const after = { from: source.kind, given, added, changed };
-  const entry = { at: clock(), actor, action: 'state.import', target: 'state', before: null, after, requestId };
-  return { given, outcomes, leftOut, has: await target.finish(dryRun || !hasChanged ? null : entry) };
+  const entry = {
+    at: clock(),
+    actor,
+    action: 'state.import',
+    target: 'state',
+    before: null,
+    after,
+    requestId,
+  };
+  return {
+    given,
+    outcomes,
+    leftOut,
+    has: await target.finish(dryRun || !hasChanged ? null : entry),
+  };
 }
 
 /** Counters and entries may have expired. */
@@ -114,7 +136,11 @@ export function missingRecords({ outcomes, has }: TransferResult): Partial<Count
 }
 
 /** Reports to `pass` how many records were read. */
-async function* validBatches(source: Source, leftOut: ReportCollector, pass: TransferOptions['pass']) {
+async function* validBatches(
+  source: Source,
+  leftOut: ReportCollector,
+  pass: TransferOptions['pass'],
+) {
   let through = 0;
   for await (const batch of prefetch(source.read())) {
     yield source.isChecked ? batch : leftOut.validIn(batch);
@@ -146,7 +172,9 @@ class ReportCollector implements ReportLines {
 
 function noOutcomes(): Record<RecordType, Record<Outcome, number>> {
   const none = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
-  return Object.fromEntries(TYPES.map((type) => [type, { ...none }])) as ReturnType<typeof noOutcomes>;
+  return Object.fromEntries(TYPES.map((type) => [type, { ...none }])) as ReturnType<
+    typeof noOutcomes
+  >;
 }
 
 /** The compared types. */
@@ -157,7 +185,10 @@ const KIND_NAMES: Partial<Record<RecordType, string>> = {
   ban: 'entries about bans',
 };
 
-/** Throws TransferError if the target holds keys, tokens or entries that the source lacks: states are never merged. */
+/**
+ * Throws TransferError if the target holds keys, tokens or entries that the source lacks: states
+ * are never merged.
+ */
 async function rejectMerge(source: Source, target: Target): Promise<void> {
   if (!(await target.isUsed())) return;
   const known = new Fingerprints();
@@ -172,7 +203,8 @@ async function rejectMerge(source: Source, target: Target): Promise<void> {
   const extra = noCounts();
   for await (const { type, values } of target.held()) {
     for (const value of values) {
-      if (!known.has(printOf(type, value)) && !(isEntry(value) && isDropped(value, oldest[type]))) extra[type] += 1;
+      if (!known.has(printOf(type, value)) && !(isEntry(value) && isDropped(value, oldest[type])))
+        extra[type] += 1;
     }
   }
   const types = TYPES.filter((type) => extra[type] > 0);

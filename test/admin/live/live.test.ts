@@ -14,8 +14,24 @@ const BOTH: LiveQuery = { now: true, refused: ALL };
 
 function refusal(id: string, account: string, code: string | null = 'key_banned'): ListedRequest {
   const key = { id: `key_${account}`, account, plan: 'free', subject: null };
-  const words = { worker: null, method: 'GET', operation: 'listPets', step: 'admit', message: 'No.' } as const;
-  return { id, at: 1, status: 403, complete: true, code, key, address: '127.0.0.1', more: 0, ...words };
+  const words = {
+    worker: null,
+    method: 'GET',
+    operation: 'listPets',
+    step: 'admit',
+    message: 'No.',
+  } as const;
+  return {
+    id,
+    at: 1,
+    status: 403,
+    complete: true,
+    code,
+    key,
+    address: '127.0.0.1',
+    more: 0,
+    ...words,
+  };
 }
 
 class Asked {
@@ -52,7 +68,9 @@ class Asked {
             },
           },
         ],
-        refusals: newRefusals(question.followed.map((one) => fresh.filter((request) => fits(request, one)))),
+        refusals: newRefusals(
+          question.followed.map((one) => fresh.filter((request) => fits(request, one))),
+        ),
       };
       return {
         answers: [
@@ -106,7 +124,9 @@ test('polls once for all listeners, and not without listeners', async () => {
       requests: 0,
       inFlight: 2,
       latency: { p50: null },
-      gateways: [{ gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, limit: 8 } }],
+      gateways: [
+        { gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, limit: 8 } },
+      ],
       unresponsive: ['gone', 'odd'],
     },
   ]);

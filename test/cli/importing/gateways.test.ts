@@ -22,7 +22,8 @@ const listed = (rows: readonly Read[]) =>
 
 test('finds the format by the name of the file', () => {
   expect(['keys.csv', '/a/b.NDJSON', 'x.jsonl'].map(formatOf)).toEqual(['csv', 'ndjson', 'ndjson']);
-  for (const name of ['kong.yaml', 'keys.json', 'keys', '-']) expect(() => formatOf(name)).toThrow(CommandError);
+  for (const name of ['kong.yaml', 'keys.json', 'keys', '-'])
+    expect(() => formatOf(name)).toThrow(CommandError);
 });
 
 describe('Kong', () => {
@@ -57,15 +58,29 @@ services: []
   });
 
   test('a page of its admin API', async () => {
-    const data = [{ id: 'x', key: 'first', consumer: { id: 'f5cb8e2c-0a7e-4d8a-9d0b-2f3f5b6b7c8d' }, ttl: null }];
+    const data = [
+      {
+        id: 'x',
+        key: 'first',
+        consumer: { id: 'f5cb8e2c-0a7e-4d8a-9d0b-2f3f5b6b7c8d' },
+        ttl: null,
+      },
+    ];
     expect(await rowsOf('kong', { data, next: null })).toEqual([
       { at: 'entry 1', fields: { key: 'first', account: 'f5cb8e2c-0a7e-4d8a-9d0b-2f3f5b6b7c8d' } },
     ]);
   });
 
   test('reports keys that cannot be imported', async () => {
-    const keys = [{ key: SECRET, ttl: 60 }, { key: `{vault://env/${SECRET}}` }, { tags: [SECRET] }, SECRET];
-    const rows = listed(await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }));
+    const keys = [
+      { key: SECRET, ttl: 60 },
+      { key: `{vault://env/${SECRET}}` },
+      { tags: [SECRET] },
+      SECRET,
+    ];
+    const rows = listed(
+      await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }),
+    );
     expect(rows).toEqual([
       ['consumer 1, key 1', 'expires', expect.stringContaining('ttl without a creation time')],
       ['consumer 1, key 2', 'key', expect.stringContaining('reference to a vault')],
@@ -78,17 +93,31 @@ services: []
 });
 
 describe('Tyk', () => {
-  const SESSION = { org_id: '5e9d9544a1dcd60001d0ed20', alias: 'mobile', expires: 1_896_048_000, is_inactive: true };
+  const SESSION = {
+    org_id: '5e9d9544a1dcd60001d0ed20',
+    alias: 'mobile',
+    expires: 1_896_048_000,
+    is_inactive: true,
+  };
   const line = (fields: object, session: object = SESSION) => ({ ...fields, session });
   const token = (id: string) =>
     Buffer.from(JSON.stringify({ org: SESSION.org_id, id, h: 'murmur64' })).toString('base64');
 
   test('keys that are hashed with SHA-256, and keys that are not hashed', async () => {
-    const fields = { account: SESSION.org_id, label: 'mobile', disabled: true, expires: 1_896_048_000 };
+    const fields = {
+      account: SESSION.org_id,
+      label: 'mobile',
+      disabled: true,
+      expires: 1_896_048_000,
+    };
     const hash = 'ab'.repeat(32);
-    expect(await rowsOf('tyk', line({ hash }))).toEqual([{ at: 'line 1', fields: { hash, ...fields } }]);
+    expect(await rowsOf('tyk', line({ hash }))).toEqual([
+      { at: 'line 1', fields: { hash, ...fields } },
+    ]);
     for (const key of [`${SESSION.org_id}${'0a'.repeat(16)}`, token('0a'.repeat(16)), 'eyes-only'])
-      expect(await rowsOf('tyk', line({ key }))).toEqual([{ at: 'line 1', fields: { key, ...fields } }]);
+      expect(await rowsOf('tyk', line({ key }))).toEqual([
+        { at: 'line 1', fields: { key, ...fields } },
+      ]);
     expect(await rowsOf('tyk', line({ hash }, { org_id: '', alias: '', expires: -1 }))).toEqual([
       { at: 'line 1', fields: { hash } },
     ]);
@@ -99,9 +128,19 @@ describe('Tyk', () => {
     ['murmur64', line({ hash: 'ab'.repeat(8) }), 'hash', 'is murmur64'],
     ['murmur128', line({ hash: 'ab'.repeat(16) }), 'hash', 'is murmur128'],
     ['a custom key', line({ key: token(SECRET) }), 'key', 'custom key'],
-    ['basic auth', line({ key: SECRET }, { basic_auth_data: { password: SECRET } }), null, 'a user with a password'],
+    [
+      'basic auth',
+      line({ key: SECRET }, { basic_auth_data: { password: SECRET } }),
+      null,
+      'a user with a password',
+    ],
     ['JWT', line({ key: SECRET }, { jwt_data: { secret: SECRET } }), null, 'a secret for JWT'],
-    ['HMAC', line({ key: SECRET }, { hmac_enabled: true, hmac_string: SECRET }), null, 'a secret for HMAC'],
+    [
+      'HMAC',
+      line({ key: SECRET }, { hmac_enabled: true, hmac_string: SECRET }),
+      null,
+      'a secret for HMAC',
+    ],
     ['OAuth', line({ key: SECRET }, { oauth_client_id: SECRET }), null, 'a token of OAuth'],
     ['a session alone', { ...SESSION, alias: SECRET }, null, 'has no session'],
     ['no JSON', SECRET, null, 'is not a JSON object'],
@@ -115,7 +154,11 @@ describe('Tyk', () => {
 describe('APISIX', () => {
   const jack = {
     key: '/apisix/consumers/jack',
-    value: { username: 'jack', desc: 'the first', plugins: { 'key-auth': { key: 'auth-one' }, 'limit-count': {} } },
+    value: {
+      username: 'jack',
+      desc: 'the first',
+      plugins: { 'key-auth': { key: 'auth-one' }, 'limit-count': {} },
+    },
   };
   const credential = {
     key: '/apisix/consumers/jill/credentials/two',
@@ -129,13 +172,23 @@ describe('APISIX', () => {
 
   test('reads one or several responses of its admin API', async () => {
     expect(await rowsOf('apisix', { total: 3, list: [jack, credential, jill] })).toEqual(KEYS);
-    const lines = [{ list: [jack] }, credential, jill].map((one) => `${JSON.stringify(one)}\n`).join('\n');
+    const lines = [{ list: [jack] }, credential, jill]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join('\n');
     expect(await rowsOf('apisix', lines)).toEqual(KEYS);
   });
 
   test('reports keys that cannot be imported', async () => {
-    const entry = (key: unknown) => ({ key: '/apisix/consumers/a', value: { plugins: { 'key-auth': { key } } } });
-    const list = [entry(`$secret://vault/1/${SECRET}`), entry(`$ENV://${SECRET}`), entry(5), SECRET];
+    const entry = (key: unknown) => ({
+      key: '/apisix/consumers/a',
+      value: { plugins: { 'key-auth': { key } } },
+    });
+    const list = [
+      entry(`$secret://vault/1/${SECRET}`),
+      entry(`$ENV://${SECRET}`),
+      entry(5),
+      SECRET,
+    ];
     const rows = listed(await rowsOf('apisix', { list }));
     expect(rows).toEqual([
       ['entry 1', 'key', expect.stringContaining('reference to a secret')],
@@ -165,7 +218,12 @@ describe('Unkey', () => {
       enabled: true,
       identity: { id: 'id_1', externalId: 'user_2' },
     };
-    expect(await rowsOf('unkey', `${JSON.stringify(row)}\n${JSON.stringify(entry)}\n{"hash":"x","meta":""}`)).toEqual([
+    expect(
+      await rowsOf(
+        'unkey',
+        `${JSON.stringify(row)}\n${JSON.stringify(entry)}\n{"hash":"x","meta":""}`,
+      ),
+    ).toEqual([
       {
         at: 'line 1',
         fields: {
@@ -193,8 +251,18 @@ describe('Unkey', () => {
   });
 
   test.each([
-    ['an entry of the API without plaintext', { keyId: 'key_1', start: SECRET }, 'key', 'has no hash or plaintext'],
-    ['a key of another system', { hash: SECRET, pending_migration_id: 'm' }, 'hash', 'of the former system'],
+    [
+      'an entry of the API without plaintext',
+      { keyId: 'key_1', start: SECRET },
+      'key',
+      'has no hash or plaintext',
+    ],
+    [
+      'a key of another system',
+      { hash: SECRET, pending_migration_id: 'm' },
+      'hash',
+      'of the former system',
+    ],
     ['a deleted key', { hash: SECRET, deleted_at_m: 5 }, null, 'was deleted'],
   ])('%s is reported', async (_what, line, field, message) => {
     const rows = listed(await rowsOf('unkey', line));
@@ -203,10 +271,13 @@ describe('Unkey', () => {
   });
 });
 
-test.each(['kong', 'apisix'] as const)('a file other than %s is reported without its text', async (format) => {
-  for (const text of [SECRET, `{"${SECRET}"`, `[${SECRET}`, `: ${SECRET}\n: : {`, '']) {
-    const rows = await rowsOf(format, text);
-    for (const row of rows) expect(row).toHaveProperty('message');
-    expect(JSON.stringify(rows)).not.toContain(SECRET);
-  }
-});
+test.each(['kong', 'apisix'] as const)(
+  'a file other than %s is reported without its text',
+  async (format) => {
+    for (const text of [SECRET, `{"${SECRET}"`, `[${SECRET}`, `: ${SECRET}\n: : {`, '']) {
+      const rows = await rowsOf(format, text);
+      for (const row of rows) expect(row).toHaveProperty('message');
+      expect(JSON.stringify(rows)).not.toContain(SECRET);
+    }
+  },
+);

@@ -5,7 +5,8 @@ import type { Fields } from '../../../src/cli/importing/rows.ts';
 import { hashSecret } from '../../../src/keys/secret.ts';
 
 const SECRET = 'do-not-show-anybody';
-const digest = (encoding: 'hex' | 'base64' | 'base64url') => createHash('sha256').update(SECRET).digest(encoding);
+const digest = (encoding: 'hex' | 'base64' | 'base64url') =>
+  createHash('sha256').update(SECRET).digest(encoding);
 const GOOD: Fields = { hash: digest('hex'), plan: 'free', account: 'acme' };
 const bodyOf = (fields: Fields) => {
   const read = readKey({ ...GOOD, ...fields }, {});
@@ -28,15 +29,28 @@ test.each([
 
 test('hashes a secret', () => {
   const read = readKey({ key: SECRET, plan: 'free', account: 'acme' }, {});
-  expect(read).toEqual({ body: { hash: hashSecret(SECRET), plan: 'free', account: 'acme' }, hadSecret: true });
+  expect(read).toEqual({
+    body: { hash: hashSecret(SECRET), plan: 'free', account: 'acme' },
+    hadSecret: true,
+  });
   expect(readKey(GOOD, {})).toMatchObject({ hadSecret: false });
   expect(readKey({ ...GOOD, key: SECRET }, {})).toMatchObject({ hadSecret: true });
 });
 
 test('uses plan and account of the options for absent fields and null', () => {
   const defaults = { plan: 'pro', account: 'other' };
-  expect(readKey({ ...GOOD, plan: null }, defaults)).toMatchObject({ body: { plan: 'pro', account: 'acme' } });
-  const empty = { label: null, limits: null, expires: null, addresses: [], scopes: [], metadata: null, disabled: null };
+  expect(readKey({ ...GOOD, plan: null }, defaults)).toMatchObject({
+    body: { plan: 'pro', account: 'acme' },
+  });
+  const empty = {
+    label: null,
+    limits: null,
+    expires: null,
+    addresses: [],
+    scopes: [],
+    metadata: null,
+    disabled: null,
+  };
   expect(bodyOf(empty)).toEqual({ hash: hashSecret(SECRET), plan: 'free', account: 'acme' });
 });
 
@@ -61,7 +75,12 @@ describe('a mistake is reported with its field, without the value:', () => {
   test.each([
     ['a hash of another kind', { hash: 'a'.repeat(32) }, 'hash', 'not a SHA-256'],
     ['a bcrypt hash', { hash: `$2b$12$${'a'.repeat(53)}` }, 'hash', 'not a SHA-256'],
-    ['a longer hash with the prefix of another', { hash: `sha512:${'a'.repeat(128)}` }, 'hash', 'not a SHA-256'],
+    [
+      'a longer hash with the prefix of another',
+      { hash: `sha512:${'a'.repeat(128)}` },
+      'hash',
+      'not a SHA-256',
+    ],
     ['base64 with bits too many', { hash: `${'A'.repeat(42)}B` }, 'hash', 'not a SHA-256'],
     ['a hash that is a number', { hash: 5 }, 'hash', 'not a SHA-256'],
     ['a key beside the hash of another', { key: 'another' }, 'hash', 'not the hash of the key'],
@@ -84,20 +103,55 @@ describe('a mistake is reported with its field, without the value:', () => {
     ['an expiry before 1970', { expires: -1 }, 'expires', 'not a time'],
     ['an expiry with a fraction', { expires: 1.5 }, 'expires', 'not a time'],
     ['an expiry beyond the calendar', { expires: '999999999999999' }, 'expires', 'not a time'],
-    ['an invalid address', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
-    ['an address with a prefix that is too long', { addresses: ['10.0.0.0/33'] }, 'addresses', 'address 1'],
+    [
+      'an invalid address',
+      { addresses: ['::1', SECRET] },
+      'addresses',
+      'address 2 is not an address',
+    ],
+    [
+      'an address with a prefix that is too long',
+      { addresses: ['10.0.0.0/33'] },
+      'addresses',
+      'address 1',
+    ],
     ['addresses too many', { addresses: Array(101).fill('::1') }, 'addresses', 'at most 100'],
     ['addresses outside a list', { addresses: '::1' }, 'addresses', 'not a list'],
-    ['an invalid scope', { scopes: ['a', `${SECRET} b`] }, 'scopes', 'scope 2 is not a valid scope name'],
+    [
+      'an invalid scope',
+      { scopes: ['a', `${SECRET} b`] },
+      'scopes',
+      'scope 2 is not a valid scope name',
+    ],
     ['a scope with a comma', { scopes: ['a,b'] }, 'scopes', 'scope 1 is not a valid scope name'],
     ['a scope beyond ASCII', { scopes: ['ä'] }, 'scopes', 'scope 1 is not a valid scope name'],
     ['a scope twice', { scopes: ['a', 'b', 'a'] }, 'scopes', 'scope 3 is there before'],
-    ['scopes too many', { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) }, 'scopes', 'at most 32'],
+    [
+      'scopes too many',
+      { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) },
+      'scopes',
+      'at most 32',
+    ],
     ['scopes outside a list', { scopes: 'a' }, 'scopes', 'not a list'],
     ['metadata that is a list', { metadata: [SECRET] }, 'metadata', 'not an object'],
-    ['metadata with a number', { metadata: { a: 1 } }, 'metadata', 'not an object with text values'],
-    ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
-    ['metadata with __proto__', { metadata: JSON.parse('{"__proto__":"x"}') }, 'metadata', 'names are up to 64'],
+    [
+      'metadata with a number',
+      { metadata: { a: 1 } },
+      'metadata',
+      'not an object with text values',
+    ],
+    [
+      'metadata with a bad name',
+      { metadata: { [`${SECRET}!`]: '' } },
+      'metadata',
+      'names are up to 64',
+    ],
+    [
+      'metadata with __proto__',
+      { metadata: JSON.parse('{"__proto__":"x"}') },
+      'metadata',
+      'names are up to 64',
+    ],
     [
       'metadata too much',
       { metadata: Object.fromEntries([...Array(21)].map((_, i) => [`a${i}`, ''])) },

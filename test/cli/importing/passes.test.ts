@@ -10,7 +10,13 @@ function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
     bodies,
     async importMany(body: ManyImportedKeys) {
       bodies.push(body);
-      return { dryRun: false, imported: body.keys.length, already: 0, bad: [], ...answer(bodies.length, body) };
+      return {
+        dryRun: false,
+        imported: body.keys.length,
+        already: 0,
+        bad: [],
+        ...answer(bodies.length, body),
+      };
     },
   };
 }
@@ -42,7 +48,8 @@ test('sends up to 250 keys per call, and fewer large ones', async () => {
   const large = apiOf(() => ({}));
   await sendKeys(large.importMany, keys(10, largest), DEFAULTS, { dryRun: true });
   expect(large.bodies.length).toBeGreaterThan(1);
-  for (const body of large.bodies) expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(262_144);
+  for (const body of large.bodies)
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(262_144);
 });
 
 test('reports problems in the order of the file', async () => {
@@ -60,7 +67,9 @@ test('reports problems in the order of the file', async () => {
     yield { at: 'line 4', fields: { key: 'another' } };
     yield { at: 'line 5', fields: { key: 'another' } };
   };
-  const { problems, ...counts } = await sendKeys(api.importMany, rows(), DEFAULTS, { skipBad: true });
+  const { problems, ...counts } = await sendKeys(api.importMany, rows(), DEFAULTS, {
+    skipBad: true,
+  });
   expect(problems.map(({ at, message }) => `${at} ${message}`)).toEqual([
     'line 1 one',
     'line 1 two',
@@ -73,10 +82,13 @@ test('reports problems in the order of the file', async () => {
 
 test('a failed call reports its place and what to do', async () => {
   const api = apiOf((call) => {
-    if (call === 3) throw new CommandError('The state cannot be reached: try again later.', { failure: 'shut' });
+    if (call === 3)
+      throw new CommandError('The state cannot be reached: try again later.', { failure: 'shut' });
     return {};
   });
-  const failed = await sendKeys(api.importMany, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
+  const failed = await sendKeys(api.importMany, keys(650), DEFAULTS, {}).catch(
+    (error: unknown) => error,
+  );
   expect(failed).toBeInstanceOf(CommandError);
   expect(failed).toMatchObject({
     failure: 'shut',
@@ -96,6 +108,9 @@ test('a failed check reports only its reason', async () => {
 
 test('a file without keys makes no call', async () => {
   const api = apiOf(() => ({}));
-  expect(await sendKeys(api.importMany, keys(0), DEFAULTS, {})).toMatchObject({ imported: 0, bad: 0 });
+  expect(await sendKeys(api.importMany, keys(0), DEFAULTS, {})).toMatchObject({
+    imported: 0,
+    bad: 0,
+  });
   expect(api.bodies).toEqual([]);
 });

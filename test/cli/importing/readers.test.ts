@@ -24,7 +24,8 @@ const SECRET = 'do-not-show-anybody';
 
 describe('CSV', () => {
   test('reads columns in any order, quoted cells, LF and CRLF, blank lines and a byte order mark', async () => {
-    const text = '\ufeffplan,"label",key\r\nfree,"a ""b"", c\r\nd",one\r\n\r\npro,,two\nfree,x,three';
+    const text =
+      '\ufeffplan,"label",key\r\nfree,"a ""b"", c\r\nd",one\r\n\r\npro,,two\nfree,x,three';
     expect(await csv(text)).toEqual([
       { at: 'line 2', fields: { plan: 'free', label: 'a "b", c\r\nd', key: 'one' } },
       { at: 'line 5', fields: { plan: 'pro', key: 'two' } },
@@ -56,15 +57,33 @@ describe('CSV', () => {
   test.each([
     ['a row with a cell too many', `key\n${SECRET},b\nc\n`, 'line 2', 'has 2 cells', 1],
     ['a row with a cell too few', `key,plan\n${SECRET}\nc,d\n`, 'line 2', 'has 1 cells', 1],
-    ['metadata in two forms', `metadata,metadata.a\n{},${SECRET}\n,d\n`, 'line 2', 'cannot be combined', 1],
+    [
+      'metadata in two forms',
+      `metadata,metadata.a\n{},${SECRET}\n,d\n`,
+      'line 2',
+      'cannot be combined',
+      1,
+    ],
     ['no first line', `${SECRET},free\n`, 'line 1', 'column 1 is not one of', 0],
     ['an unknown column', `key,${SECRET}\na,b\n`, 'line 1', 'column 2 is not one of', 0],
     ['a column without a name', 'key,\na,b\n', 'line 1', 'column 2 is not one of', 0],
     ['a column twice', 'key,plan,key\na,b,c\n', 'line 1', 'column 3 appears twice', 0],
     ['a quote inside a cell', `key\na\nx"${SECRET}\nb\n`, 'line 3', 'a cell contains a quote', 1],
-    ['text behind a quoted cell', `key\n\n"a"${SECRET}\nb\n`, 'line 3', 'a cell contains a quote', 0],
+    [
+      'text behind a quoted cell',
+      `key\n\n"a"${SECRET}\nb\n`,
+      'line 3',
+      'a cell contains a quote',
+      0,
+    ],
     ['a quote that does not end', `key\na\n"${SECRET}\nb\n`, 'line 3', 'is not closed', 1],
-    ['a record without an end', `key\na\n${SECRET}${'x'.repeat(300_000)}`, 'line 3', 'longer than 262144', 1],
+    [
+      'a record without an end',
+      `key\na\n${SECRET}${'x'.repeat(300_000)}`,
+      'line 3',
+      'longer than 262144',
+      1,
+    ],
   ])('with %s reports the line without its text', async (_what, text, at, message, good) => {
     const rows = await csv(text, 65_536);
     const [refused, ...more] = rows.filter((row) => 'message' in row);
@@ -75,7 +94,9 @@ describe('CSV', () => {
   });
 
   test('is read the same in any chunks', async () => {
-    const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\r'));
+    const cell = fc
+      .string({ unit: 'grapheme', maxLength: 12 })
+      .filter((text) => !text.includes('\r'));
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const plain = (text: string) => (/[",\n\ufeff]/.test(text) ? quoted(text) : text);
     await fc.assert(
@@ -84,12 +105,16 @@ describe('CSV', () => {
         fc.integer({ min: 1, max: 30 }),
         fc.constantFrom('\n', '\r\n'),
         async (records, size, end) => {
-          const written = records.map(([a, b, always]) => [a, b].map(always ? quoted : plain).join(','));
+          const written = records.map(([a, b, always]) =>
+            [a, b].map(always ? quoted : plain).join(','),
+          );
           const rows = await csv(`${['key,label', ...written].join(end)}${end}`, size);
           let line = 2;
           const expected: Read[] = [];
           for (const [i, [key, label]] of records.entries()) {
-            const fields = Object.fromEntries(Object.entries({ key, label }).filter(([, text]) => text !== ''));
+            const fields = Object.fromEntries(
+              Object.entries({ key, label }).filter(([, text]) => text !== ''),
+            );
             expected.push({ at: `line ${line}`, fields });
             line += written[i]!.split('\n').length;
           }
@@ -102,7 +127,9 @@ describe('CSV', () => {
 
 describe('NDJSON', () => {
   test('reads one object per line without blank lines', async () => {
-    expect(await ndjson('\ufeff{"key":"a","disabled":true}\r\n\n  \n{"key":"b","addresses":["::1"]}')).toEqual([
+    expect(
+      await ndjson('\ufeff{"key":"a","disabled":true}\r\n\n  \n{"key":"b","addresses":["::1"]}'),
+    ).toEqual([
       { at: 'line 1', fields: { key: 'a', disabled: true } },
       { at: 'line 4', fields: { key: 'b', addresses: ['::1'] } },
     ]);
@@ -138,7 +165,9 @@ describe('NDJSON', () => {
 test('readers end on any file, number every row, and repeat no text of it', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.array(fc.constantFrom('"', ',', '\r', '\n', 'key', 'plan', '{', '}', 'SECRET', ':', ' '), { maxLength: 40 }),
+    fc.array(fc.constantFrom('"', ',', '\r', '\n', 'key', 'plan', '{', '}', 'SECRET', ':', ' '), {
+      maxLength: 40,
+    }),
   );
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom(csv, ndjson), async (parts, read) => {

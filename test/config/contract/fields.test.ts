@@ -38,10 +38,14 @@ test('misspelt names of our extensions are refused, and those of other vendors a
 });
 
 const read = (document: object) =>
-  loadContract(`${import.meta.dirname}/none.json`, { text: JSON.stringify({ ...head, ...document }) });
+  loadContract(`${import.meta.dirname}/none.json`, {
+    text: JSON.stringify({ ...head, ...document }),
+  });
 const notesOf = (document: object) =>
   read(document).notes.map(({ place, message }) => `${place.split(' ')[1]}: ${message}`);
-const withField = (field: string) => ({ paths: { '/': { get: { operationId: 'a', responses: done, [field]: 1 } } } });
+const withField = (field: string) => ({
+  paths: { '/': { get: { operationId: 'a', responses: done, [field]: 1 } } },
+});
 
 test.each([
   ['x-rate-limit', 'x-ratelimit'],
@@ -63,24 +67,34 @@ test.each([
   ['x-stability', 'x-stability-level'],
   ['x-tag-groups', 'x-tagGroups'],
 ])('the field %s is noted with the name that has an effect', (field, meant) => {
-  expect(notesOf(withField(field))).toEqual([`/paths/~1/get/${field}: ${field} has no effect: did you mean ${meant}?`]);
+  expect(notesOf(withField(field))).toEqual([
+    `/paths/~1/get/${field}: ${field} has no effect: did you mean ${meant}?`,
+  ]);
 });
 
-test.each(['x-required-scope', 'x-requiredScopes', 'x-required_scopes', 'X-Required-Scopes', 'x-require-scopes'])(
-  'the field %s is a mistake, because the operation would be open to every key',
-  (field) => {
-    expect(problemsOf(() => read(withField(field)))).toEqual([
-      expect.stringMatching(/^\d+:\d+ .*has no effect: did you mean x-required-scopes\?$/),
-    ]);
-  },
-);
+test.each([
+  'x-required-scope',
+  'x-requiredScopes',
+  'x-required_scopes',
+  'X-Required-Scopes',
+  'x-require-scopes',
+])('the field %s is a mistake, because the operation would be open to every key', (field) => {
+  expect(problemsOf(() => read(withField(field)))).toEqual([
+    expect.stringMatching(/^\d+:\d+ .*has no effect: did you mean x-required-scopes\?$/),
+  ]);
+});
 
-test.each(['x-internal', 'x-codegen', 'x-tags', 'x-scopes', 'x-amazon-apigateway-integration', 'x-limit', 'x-body'])(
-  'the field %s of another vendor is not noted',
-  (field) => {
-    expect(notesOf(withField(field))).toEqual([]);
-  },
-);
+test.each([
+  'x-internal',
+  'x-codegen',
+  'x-tags',
+  'x-scopes',
+  'x-amazon-apigateway-integration',
+  'x-limit',
+  'x-body',
+])('the field %s of another vendor is not noted', (field) => {
+  expect(notesOf(withField(field))).toEqual([]);
+});
 
 describe('a field in the wrong place', () => {
   const get = { operationId: 'a', responses: done };
@@ -91,10 +105,16 @@ describe('a field in the wrong place', () => {
     ['/tags/0', { paths: { '/': { get } }, tags: [{ name: 'a', 'x-report-only': true }] }],
     [
       '/paths/~1/get/responses/200',
-      { paths: { '/': { get: { ...get, responses: { 200: { description: '', 'x-report-only': true } } } } } },
+      {
+        paths: {
+          '/': { get: { ...get, responses: { 200: { description: '', 'x-report-only': true } } } },
+        },
+      },
     ],
   ])('is a note at %s', (place, document) => {
-    expect(notesOf(document)).toEqual([`${place}/x-report-only: has no effect here: it belongs on an operation`]);
+    expect(notesOf(document)).toEqual([
+      `${place}/x-report-only: has no effect here: it belongs on an operation`,
+    ]);
   });
 
   test('is a mistake if it names scopes', () => {

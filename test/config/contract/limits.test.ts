@@ -10,11 +10,14 @@ const get = (fields: Json) => ({ get: { responses: done, ...fields } });
 const loadText = (text: string, options?: Reading) =>
   loadContract(`${import.meta.dirname}/none.json`, { ...options, text });
 const documentOf = (paths: Json, tags: unknown = []) => toJson({ ...head, tags, paths }, 1);
-const loaded = (paths: Json, tags: unknown = [], options?: Reading) => loadText(documentOf(paths, tags), options);
+const loaded = (paths: Json, tags: unknown = [], options?: Reading) =>
+  loadText(documentOf(paths, tags), options);
 const problemsIn = (paths: Json, tags: unknown = []) => problemsOf(() => loaded(paths, tags));
 
 const SHOP = {
-  '/login': { post: { operationId: 'login', responses: done, 'x-ratelimit': '5/minute,20/day:sliding' } },
+  '/login': {
+    post: { operationId: 'login', responses: done, 'x-ratelimit': '5/minute,20/day:sliding' },
+  },
   '/a': get({ operationId: 'a', tags: ['search', 'other'] }),
   '/b': get({ operationId: 'b', tags: ['search'], 'x-ratelimit': [{ limit: 2, per: '10s' }] }),
   '/c': get({ operationId: 'c', tags: ['search'] }),
@@ -71,11 +74,14 @@ test('an operation costs one unit, or its x-ratelimit-cost', () => {
   expect(operations.map(({ cost }) => cost)).toEqual([1, 0, 7]);
 });
 
-test.each([-1, 1.5, '2', 9007199254740993n, null, 'free'])('x-ratelimit-cost: %p is refused', (cost) => {
-  expect(problemsIn({ '/a': get({ 'x-ratelimit-cost': cost }) })).toEqual([
-    expect.stringContaining('/paths/~1a/get/x-ratelimit-cost: must be a whole number, 0 or more'),
-  ]);
-});
+test.each([-1, 1.5, '2', 9007199254740993n, null, 'free'])(
+  'x-ratelimit-cost: %p is refused',
+  (cost) => {
+    expect(problemsIn({ '/a': get({ 'x-ratelimit-cost': cost }) })).toEqual([
+      expect.stringContaining('/paths/~1a/get/x-ratelimit-cost: must be a whole number, 0 or more'),
+    ]);
+  },
+);
 
 describe('mistakes', () => {
   test.each<[name: string, value: unknown, message: string]>([
@@ -85,30 +91,59 @@ describe('mistakes', () => {
     ['no limit', [{ per: 'minute' }], 'must have a limit from 1 to 1000000000000'],
     ['a limit of 0', '0/minute', 'must have a limit from 1 to 1000000000000'],
     ['an unknown kind', '5/minute:leaky', 'must be fixed or sliding'],
-    ['an unknown span', '5/fortnight', 'must be per second, minute, hour, day or a duration from 1s to 366d'],
-    ['a span too short', '5/10ms', 'must be per second, minute, hour, day or a duration from 1s to 366d'],
-    ['a span twice', '5/minute,6/60s', 'must be over another span than the window before (window 2)'],
-    ['more members', [{ limit: 5, per: 'day', of: 'x' }], 'must have no other members than limit, per and kind'],
+    [
+      'an unknown span',
+      '5/fortnight',
+      'must be per second, minute, hour, day or a duration from 1s to 366d',
+    ],
+    [
+      'a span too short',
+      '5/10ms',
+      'must be per second, minute, hour, day or a duration from 1s to 366d',
+    ],
+    [
+      'a span twice',
+      '5/minute,6/60s',
+      'must be over another span than the window before (window 2)',
+    ],
+    [
+      'more members',
+      [{ limit: 5, per: 'day', of: 'x' }],
+      'must have no other members than limit, per and kind',
+    ],
   ])('%s', (_name, value, message) => {
     expect(problemsIn({ '/a': get({ operationId: 'a', 'x-ratelimit': value }) })).toEqual([
-      expect.stringMatching(new RegExp(`^\\d+:\\d+ /paths/~1a/get/x-ratelimit: ${literally(message)}$`)),
+      expect.stringMatching(
+        new RegExp(`^\\d+:\\d+ /paths/~1a/get/x-ratelimit: ${literally(message)}$`),
+      ),
     ]);
-    expect(problemsIn({ '/a': get({ operationId: 'a', tags: ['t'] }) }, [{ name: 't', 'x-ratelimit': value }])).toEqual(
-      [expect.stringMatching(new RegExp(`^\\d+:\\d+ /tags/0/x-ratelimit: ${literally(message)}$`))],
-    );
+    expect(
+      problemsIn({ '/a': get({ operationId: 'a', tags: ['t'] }) }, [
+        { name: 't', 'x-ratelimit': value },
+      ]),
+    ).toEqual([
+      expect.stringMatching(new RegExp(`^\\d+:\\d+ /tags/0/x-ratelimit: ${literally(message)}$`)),
+    ]);
   });
 
   test('a cost that no window of the operation or its tag can admit', () => {
-    const paths = { '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit-cost': 6, 'x-ratelimit': '6/day' }) };
+    const paths = {
+      '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit-cost': 6, 'x-ratelimit': '6/day' }),
+    };
     expect(problemsIn(paths, [{ name: 't', 'x-ratelimit': '5/minute' }])).toEqual([
-      expect.stringMatching(/get\/x-ratelimit-cost: 6 is more than 5 per minute, which x-ratelimit allows: no request/),
+      expect.stringMatching(
+        /get\/x-ratelimit-cost: 6 is more than 5 per minute, which x-ratelimit allows: no request/,
+      ),
     ]);
     expect(loaded(paths, [{ name: 't', 'x-ratelimit': '6/minute' }]).windows).toHaveLength(2);
   });
 
   test('more windows than a client can have', () => {
     const paths = Object.fromEntries(
-      Array.from({ length: 17 }, (_, i) => [`/p${i}`, get({ operationId: `p${i}`, 'x-ratelimit': '1/day' })]),
+      Array.from({ length: 17 }, (_, i) => [
+        `/p${i}`,
+        get({ operationId: `p${i}`, 'x-ratelimit': '1/day' }),
+      ]),
     );
     expect(problemsIn(paths)).toEqual([
       expect.stringContaining('/paths/~1p16/get/x-ratelimit: a contract has at most 16'),
@@ -122,7 +157,9 @@ describe('mistakes', () => {
       { 'x-ratelimit': '1/day' },
     ];
     const long = 'a'.repeat(300);
-    expect(problemsIn({ '/a': get({ operationId: long, tags: ['t'], 'x-ratelimit': '1/day' }) }, tags)).toEqual([
+    expect(
+      problemsIn({ '/a': get({ operationId: long, tags: ['t'], 'x-ratelimit': '1/day' }) }, tags),
+    ).toEqual([
       expect.stringContaining('/tags/1/x-ratelimit: the tag t has limits already'),
       expect.stringContaining('/tags/2/x-ratelimit: limits need a tag with a name'),
       expect.stringContaining('/paths/~1a/get/x-ratelimit: needs a shorter name to count for'),
@@ -130,8 +167,12 @@ describe('mistakes', () => {
   });
 
   test('a tag without operations is noted, and counts nothing', () => {
-    const { notes, windows } = loaded({ '/a': get({ operationId: 'a' }) }, [{ name: 't', 'x-ratelimit': '1/day' }]);
-    expect(notes.map(({ message }) => message)).toEqual(['has no effect: no operation has this tag']);
+    const { notes, windows } = loaded({ '/a': get({ operationId: 'a' }) }, [
+      { name: 't', 'x-ratelimit': '1/day' },
+    ]);
+    expect(notes.map(({ message }) => message)).toEqual([
+      'has no effect: no operation has this tag',
+    ]);
     expect(windows).toEqual([]);
   });
 
@@ -144,15 +185,21 @@ describe('mistakes', () => {
     ['a path', '/paths/~1a', { paths: { '/a': { ...item, ...limit } } }],
   ])('limits on %s apply to no request, so they are refused', (_what, place, document) => {
     for (const leniency of ['refuse', 'pass', 'omit'] as const)
-      expect(problemsOf(() => loadText(JSON.stringify({ ...head, ...document }), { onUnsupported: leniency }))).toEqual(
-        [expect.stringContaining(`${place}/x-ratelimit: has no effect here`)],
-      );
+      expect(
+        problemsOf(() =>
+          loadText(JSON.stringify({ ...head, ...document }), { onUnsupported: leniency }),
+        ),
+      ).toEqual([expect.stringContaining(`${place}/x-ratelimit: has no effect here`)]);
   });
 
   test('are never tolerated', () => {
     const paths = { '/a': get({ operationId: 'a', tags: ['t'] }) };
     const tags = [{ name: 't', 'x-ratelimit': 'x' }];
-    for (const reading of [{ responses: 'off' }, { onUnsupported: 'pass' }, { onUnsupported: 'omit' }] as const)
+    for (const reading of [
+      { responses: 'off' },
+      { onUnsupported: 'pass' },
+      { onUnsupported: 'omit' },
+    ] as const)
       expect(problemsOf(() => loaded(paths, tags, reading))).toHaveLength(1);
   });
 });

@@ -3,7 +3,9 @@ import { done, head, problemsOf } from '../../../packages/openapi/test/documents
 import { loadContract } from '../../../src/config/contract/contract.ts';
 
 const load = (document: object) =>
-  loadContract(`${import.meta.dirname}/none.json`, { text: JSON.stringify({ ...head, ...document }) });
+  loadContract(`${import.meta.dirname}/none.json`, {
+    text: JSON.stringify({ ...head, ...document }),
+  });
 
 const apiKey = (name: string, where = 'header') => ({ type: 'apiKey', in: where, name });
 const BEARER = { type: 'http', scheme: 'Bearer' };
@@ -21,11 +23,23 @@ describe('carriers of the key', () => {
     ['a key in the query', [apiKey('key', 'query')], ['X-API-Key'], false, false],
     ['a header of HTTP', [apiKey('Content-Type')], ['X-API-Key'], false, false],
     ['a name that is not a header', [apiKey('a b')], ['X-API-Key'], false, false],
-    ['OpenID Connect', [{ type: 'openIdConnect', openIdConnectUrl: 'https://x.example' }], ['X-API-Key'], false, false],
+    [
+      'OpenID Connect',
+      [{ type: 'openIdConnect', openIdConnectUrl: 'https://x.example' }],
+      ['X-API-Key'],
+      false,
+      false,
+    ],
   ])('%s', (_what, schemes, headers, bearer, sharesAuthorization) => {
     const securitySchemes = Object.fromEntries(schemes.map((scheme, i) => [`s${i}`, scheme]));
-    const { carriers, sharesAuthorization: shares } = load({ paths: {}, components: { securitySchemes } });
-    expect({ carriers, shares }).toEqual({ carriers: { headers, bearer }, shares: sharesAuthorization });
+    const { carriers, sharesAuthorization: shares } = load({
+      paths: {},
+      components: { securitySchemes },
+    });
+    expect({ carriers, shares }).toEqual({
+      carriers: { headers, bearer },
+      shares: sharesAuthorization,
+    });
   });
 });
 
@@ -41,15 +55,26 @@ describe('an operation is public', () => {
   ])('%s', (_what, security, own, isPublic) => {
     const get = { responses: done, ...(own !== undefined && { security: own }) };
     const components = { securitySchemes: { key: apiKey('X-API-Key') } };
-    const document = { paths: { '/': { get } }, components, ...(security !== undefined && { security }) };
+    const document = {
+      paths: { '/': { get } },
+      components,
+      ...(security !== undefined && { security }),
+    };
     expect(load(document).operations[0]!.isPublic).toBe(isPublic);
   });
 
   test('never if it requires scopes, which is noted', () => {
-    const get = { operationId: 'a', responses: done, security: [], 'x-required-scopes': ['pets:read'] };
+    const get = {
+      operationId: 'a',
+      responses: done,
+      security: [],
+      'x-required-scopes': ['pets:read'],
+    };
     const { operations, notes } = load({ paths: { '/': { get } } });
     expect(operations[0]!.isPublic).toBe(false);
-    expect(notes.map(({ message }) => message)).toEqual([expect.stringContaining('requests without a key get 401')]);
+    expect(notes.map(({ message }) => message)).toEqual([
+      expect.stringContaining('requests without a key get 401'),
+    ]);
   });
 });
 
@@ -66,9 +91,18 @@ describe('security', () => {
     tls: { type: 'mutualTLS' },
     unused: { type: 'oauth2', flows: {} },
   };
-  const read = (security: unknown, more: object = {}, securitySchemes: object = schemes, options: object = {}) => {
+  const read = (
+    security: unknown,
+    more: object = {},
+    securitySchemes: object = schemes,
+    options: object = {},
+  ) => {
     const get = { operationId: 'a', responses: done, security, ...more };
-    const text = JSON.stringify({ ...head, paths: { '/': { get } }, components: { securitySchemes } });
+    const text = JSON.stringify({
+      ...head,
+      paths: { '/': { get } },
+      components: { securitySchemes },
+    });
     return loadContract(`${import.meta.dirname}/none.json`, { text, ...options });
   };
   const notes = (security: unknown, more?: object) =>
@@ -79,10 +113,18 @@ describe('security', () => {
     ['a map', { key: [] }, 'must be a list of objects'],
     ['null', null, 'must be a list of objects'],
     ['a list of names', ['key'], 'must be a list of objects'],
-    ['a scheme that is not defined', [{ nope: [] }], 'nope is not defined in components/securitySchemes'],
+    [
+      'a scheme that is not defined',
+      [{ nope: [] }],
+      'nope is not defined in components/securitySchemes',
+    ],
     ['a second scheme that is not defined', [{ key: [], nope: [] }], 'nope is not defined'],
     ['a scheme without a list', [{ key: true }], 'key must have a list of scopes, such as []'],
-    ['a scheme with a list of numbers', [{ key: [1] }], 'key must have a list of scopes, such as []'],
+    [
+      'a scheme with a list of numbers',
+      [{ key: [1] }],
+      'key must have a list of scopes, such as []',
+    ],
   ])('is a mistake as %s, at its place', (_what, security, message) => {
     for (const responses of ['off', 'report']) {
       const problems = problemsOf(() => read(security, {}, schemes, { responses }));
@@ -99,7 +141,9 @@ describe('security', () => {
 
   test('of a type that OpenAPI does not have is a mistake', () => {
     expect(problemsOf(() => read([{ odd: [] }], {}, { odd: { type: 'token' } }))).toEqual([
-      expect.stringContaining('/odd/type: must be apiKey, http, mutualTLS, oauth2 or openIdConnect'),
+      expect.stringContaining(
+        '/odd/type: must be apiKey, http, mutualTLS, oauth2 or openIdConnect',
+      ),
     ]);
   });
 

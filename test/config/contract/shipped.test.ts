@@ -58,7 +58,9 @@ function resolve(node: unknown): Node {
 
 function examplesOf(content: unknown): Uint8Array[] {
   const media = ((content as Node | undefined)?.['application/json'] ?? {}) as Node;
-  const named = Object.values((media.examples ?? {}) as Node).map((example) => resolve(example).value);
+  const named = Object.values((media.examples ?? {}) as Node).map(
+    (example) => resolve(example).value,
+  );
   const all = media.example === undefined ? named : [media.example, ...named];
   return all.map((value) => new TextEncoder().encode(JSON.stringify(value)));
 }
@@ -67,23 +69,26 @@ function nodeOf({ path, method }: Operation): Node {
   return resolve(((contract.document.paths as Node)[path] as Node)[method.toLowerCase()]);
 }
 
-describe.each(contract.operations.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  test('is found under its path', () => {
-    const path = operation.path.replace(/\{[^}]*\}/g, '7');
-    expect(contract.match(operation.method, path).operation).toBe(operation);
-  });
+describe.each(contract.operations.map((operation) => [operation.id, operation] as const))(
+  '%s',
+  (_, operation) => {
+    test('is found under its path', () => {
+      const path = operation.path.replace(/\{[^}]*\}/g, '7');
+      expect(contract.match(operation.method, path).operation).toBe(operation);
+    });
 
-  test('has valid examples', () => {
-    const node = nodeOf(operation);
-    if (node.requestBody !== undefined) {
-      for (const bytes of examplesOf(resolve(node.requestBody).content)) {
-        expect(operation.body!.media('application/json')!.check(bytes)).toEqual([]);
+    test('has valid examples', () => {
+      const node = nodeOf(operation);
+      if (node.requestBody !== undefined) {
+        for (const bytes of examplesOf(resolve(node.requestBody).content)) {
+          expect(operation.body!.media('application/json')!.check(bytes)).toEqual([]);
+        }
       }
-    }
-    for (const [status, response] of Object.entries(node.responses as Node)) {
-      for (const bytes of examplesOf(resolve(response).content)) {
-        expect(operation.checkResponse(Number(status), 'application/json', bytes)).toEqual([]);
+      for (const [status, response] of Object.entries(node.responses as Node)) {
+        for (const bytes of examplesOf(resolve(response).content)) {
+          expect(operation.checkResponse(Number(status), 'application/json', bytes)).toEqual([]);
+        }
       }
-    }
-  });
-});
+    });
+  },
+);

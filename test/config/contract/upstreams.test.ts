@@ -8,7 +8,10 @@ const KEY = 'x-storegate-upstream';
 const get = (more: object) => ({ get: { responses: done, ...more } });
 
 function load(document: object, leniency: 'refuse' | 'pass' = 'refuse') {
-  const file = join(folderWith({ 'openapi.json': JSON.stringify({ ...head, ...document }) }), 'openapi.json');
+  const file = join(
+    folderWith({ 'openapi.json': JSON.stringify({ ...head, ...document }) }),
+    'openapi.json',
+  );
   return loadContract(file, { onUnsupported: leniency });
 }
 
@@ -43,7 +46,8 @@ test('the upstream of an operation comes from the operation, its path or its tag
 });
 
 describe('is refused, whatever contract.onUnsupported:', () => {
-  const form = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
+  const form =
+    'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
   test.each<[string, object, string[]]>([
     [
       'an invalid name',
@@ -69,12 +73,16 @@ describe('is refused, whatever contract.onUnsupported:', () => {
         ],
         paths: { '/a': get({ operationId: 'a', tags: ['t', 'u'] }) },
       },
-      [`/paths/~1a/get/tags: have the upstreams one and two: ${KEY} on the operation must say which is meant`],
+      [
+        `/paths/~1a/get/tags: have the upstreams one and two: ${KEY} on the operation must say which is meant`,
+      ],
     ],
     [
       'one at the document',
       { [KEY]: 'stock', paths: { '/a': get({ operationId: 'a' }) } },
-      [`/${KEY}: has no effect here: it belongs on an operation, or on a path, or on a tag in tags`],
+      [
+        `/${KEY}: has no effect here: it belongs on an operation, or on a path, or on a tag in tags`,
+      ],
     ],
   ])('%s', (_what, document, problems) => {
     expect(problemsIn(document)).toEqual(problems);

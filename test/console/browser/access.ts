@@ -15,7 +15,10 @@ export function accessTests(stand: ConsoleStand): void {
     async function views(): Promise<string[]> {
       const links = await navigation().getByRole('link').all();
       const hrefs = (await Promise.all(links.map((link) => link.getAttribute('href')))) as string[];
-      return [...hrefs.filter((href) => href.startsWith('#/')), `#/keys-and-accounts/${stand.operated.crawler.id}`];
+      return [
+        ...hrefs.filter((href) => href.startsWith('#/')),
+        `#/keys-and-accounts/${stand.operated.crawler.id}`,
+      ];
     }
 
     async function visit(href: string) {
@@ -26,7 +29,9 @@ export function accessTests(stand: ConsoleStand): void {
     }
 
     async function settled(href: string) {
-      await page.locator(`nav a[href="${href.split('/', 2).join('/')}"][aria-current=page]`).waitFor();
+      await page
+        .locator(`nav a[href="${href.split('/', 2).join('/')}"][aria-current=page]`)
+        .waitFor();
       await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
       await page.locator('main h1').waitFor();
     }
@@ -84,12 +89,16 @@ export function accessTests(stand: ConsoleStand): void {
           await button.focus();
           await page.keyboard.press('Enter');
           await page.locator('dialog[open]').waitFor();
-          expect([href, word, await page.evaluate('document.activeElement.closest("dialog") !== null')]).toEqual([
+          expect([
             href,
             word,
-            true,
-          ]);
-          expect([href, word, await accessibilityFindings(page, { within: 'dialog[open]' })]).toEqual([href, word, []]);
+            await page.evaluate('document.activeElement.closest("dialog") !== null'),
+          ]).toEqual([href, word, true]);
+          expect([
+            href,
+            word,
+            await accessibilityFindings(page, { within: 'dialog[open]' }),
+          ]).toEqual([href, word, []]);
           await page.keyboard.press('Escape');
           await page.locator('dialog').waitFor({ state: 'detached' });
           await button.and(page.locator(':focus')).waitFor();

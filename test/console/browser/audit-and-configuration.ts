@@ -9,7 +9,8 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
     test('lists changes of operators, with filters and pages', async () => {
       const { body } = await stand.admin('POST', '/keys', { account: 'umbrella', plan: 'free' });
       await stand.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
-      for (let i = 0; i < 50; i++) await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
+      for (let i = 0; i < 50; i++)
+        await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
       const { page } = await stand.open('admin', `audit?target=${body.id}`);
       const rows = page.getByRole('region', { name: 'Audit log, newest first' }).getByRole('row');
       await rows.nth(50).waitFor();
@@ -63,7 +64,10 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       writeFileSync(file, `${text}http: { maxBodyBytes: much }\nexplain: { bufferSize: none }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const mistakes = page.getByRole('alert');
-      await mistakes.filter({ hasText: 'http.maxBodyBytes' }).filter({ hasText: 'explain.bufferSize' }).waitFor();
+      await mistakes
+        .filter({ hasText: 'http.maxBodyBytes' })
+        .filter({ hasText: 'explain.bufferSize' })
+        .waitFor();
       expect(await page.getByRole('button', { name: 'Reload …' }).count()).toBe(0);
 
       writeFileSync(file, `${text}http: { maxConnections: 5000 }\n`);
@@ -78,7 +82,9 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByRole('dialog').getByText('Nothing has changed.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('button', { name: 'Reload …' }).waitFor();
-      expect((await stand.admin('GET', '/audit?action=config.reload')).body.entries).toHaveLength(1);
+      expect((await stand.admin('GET', '/audit?action=config.reload')).body.entries).toHaveLength(
+        1,
+      );
       expect(complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual([]);
     });
   });

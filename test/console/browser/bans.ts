@@ -38,7 +38,9 @@ export function bansTests(stand: ConsoleStand): void {
       expect(await dialog.getByText(`The ban of ${one} is lifted.`).isVisible()).toBe(true);
       const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByRole('cell', { name: 'lifted', exact: true }).waitFor();
-      expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
+      expect(
+        await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count(),
+      ).toBe(0);
       expect(complaints).toEqual([]);
     });
 
@@ -46,7 +48,9 @@ export function bansTests(stand: ConsoleStand): void {
       const { page } = await stand.open('read', 'bans');
       const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByText('scrapes').waitFor();
-      expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
+      expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([
+        'Filter',
+      ]);
       await page.getByLabel('Key or account').fill('beta');
       await page.getByRole('button', { name: 'Filter' }).click();
       await log.getByText('scrapes').waitFor({ state: 'detached' });

@@ -10,7 +10,10 @@ export function whoTests(stand: ConsoleStand): void {
     const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
 
     test('leads from a part of the label to quota, refusals and the author of a ban', async () => {
-      const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
+      const { id, key } = await make({
+        account: 'acme',
+        label: `Nightly import ${'x'.repeat(150)}`,
+      });
       for (let i = 0; i < 4; i++) await send(key);
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'scrapes the catalogue' });
       const { page, complaints } = await stand.open('read', 'keys-and-accounts');
@@ -40,8 +43,14 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByText(`Ends a ban of ${id} at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
       await page.getByRole('dialog').getByRole('button', { name: 'Lift ban' }).click();
-      await page.getByText(new RegExp(`The ban of ${id} is lifted\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
-      expect(await newest()).toMatchObject({ action: 'bans.lift', actor: 'operateer', reason: 'a „call“ from beta' });
+      await page
+        .getByText(new RegExp(`The ban of ${id} is lifted\\. Left: [\\d,]+ of [\\d,]+ in minute`))
+        .waitFor();
+      expect(await newest()).toMatchObject({
+        action: 'bans.lift',
+        actor: 'operateer',
+        reason: 'a „call“ from beta',
+      });
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByText('No strikes, ban level 0').waitFor();
       expect(await page.getByText('banned until').count()).toBe(0);
@@ -83,7 +92,9 @@ export function whoTests(stand: ConsoleStand): void {
       await make({ account: 'delta', plan: 'team' });
       const { page } = await stand.open('operate', `keys-and-accounts/${id}`);
       await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
-      await page.getByText('Refuses every request of all keys of delta on plan team (counted together)').waitFor();
+      await page
+        .getByText('Refuses every request of all keys of delta on plan team (counted together)')
+        .waitFor();
     });
 
     test('keeps what is typed into a search as soon as the field is there', async () => {

@@ -9,12 +9,17 @@ export function keysTests(stand: ConsoleStand): void {
     beforeAll(async () => {
       for (let i = 1; i <= 105; i++) {
         stand.gateway.clock.pass(1);
-        await stand.admin('POST', '/keys', { account: `shop-${i % 2}`, plan: 'free', label: `till ${i}` });
+        await stand.admin('POST', '/keys', {
+          account: `shop-${i % 2}`,
+          plan: 'free',
+          label: `till ${i}`,
+        });
       }
     });
 
     const labels = (page: Page) => page.locator('td[data-title=Label]').allTextContents();
-    const shows = (page: Page, label: string) => page.getByRole('cell', { name: label, exact: true }).waitFor();
+    const shows = (page: Page, label: string) =>
+      page.getByRole('cell', { name: label, exact: true }).waitFor();
 
     test('pages through all matching keys in both directions, and filters them by the URL', async () => {
       const { page, complaints } = await stand.open('read', 'keys?find=till');
@@ -60,11 +65,15 @@ export function keysTests(stand: ConsoleStand): void {
       const { page } = await stand.open('read', 'plans');
       await page.route('**/console/api/keys?**', async (route) => {
         const answer = await route.fetch();
-        await route.fulfill({ response: answer, json: { ...(await answer.json()), asOf: '2030-01-31T10:20:30Z' } });
+        await route.fulfill({
+          response: answer,
+          json: { ...(await answer.json()), asOf: '2030-01-31T10:20:30Z' },
+        });
       });
       await goTo(page, 'keys?find=till');
       await shows(page, 'till 105');
-      const text = /^As of 2030-01-31 \d\d:\d0:30; Redis does not respond\. Changes fail until it is up\.$/;
+      const text =
+        /^As of 2030-01-31 \d\d:\d0:30; Redis does not respond\. Changes fail until it is up\.$/;
       expect(await page.getByRole('note').textContent()).toMatch(text);
       await page.unroute('**/console/api/keys?**');
     });
@@ -125,7 +134,11 @@ export function keysTests(stand: ConsoleStand): void {
       });
       expect(made.scopes.toSorted()).toEqual(['pets:read', 'pets:write']);
       const [entry] = (await stand.admin('GET', '/audit?limit=1')).body.entries;
-      expect(entry).toMatchObject({ action: 'keys.create', actor: 'operateer', reason: 'Ticket 7' });
+      expect(entry).toMatchObject({
+        action: 'keys.create',
+        actor: 'operateer',
+        reason: 'Ticket 7',
+      });
     });
   });
 }

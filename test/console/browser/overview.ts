@@ -15,7 +15,9 @@ export function nowTests(stand: ConsoleStand): void {
     let storeStatus = 200;
 
     beforeAll(async () => {
-      store = await fakeStore((_request, response) => void response.writeHead(storeStatus).end('[]'));
+      store = await fakeStore(
+        (_request, response) => void response.writeHead(storeStatus).end('[]'),
+      );
       gateway = await TestGateway.start({
         storeUrl: store.url,
         env: { STOREGATE_ADMIN_PORT: `${await freePort()}` },
@@ -56,14 +58,18 @@ export function nowTests(stand: ConsoleStand): void {
       ]);
       expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
       const stores = page.getByRole('region', { name: 'Stores' }).getByRole('row');
-      expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(/\sdefault\s+up\s/);
+      expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(
+        /\sdefault\s+up\s/,
+      );
     });
 
     test('and Requests and Top clients are empty without traffic', async () => {
       await page.getByRole('link', { name: 'Requests', exact: true }).click();
       await page.getByText('None in memory: nothing was refused').waitFor();
       await page.getByRole('link', { name: 'Top clients', exact: true }).click();
-      await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Deprecated operations' });
+      await page
+        .getByRole('combobox', { name: 'By', exact: true })
+        .selectOption({ label: 'Deprecated operations' });
       await page.getByText('No calls of deprecated operations in the last hour.').waitFor();
       await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await live().getByText('Live', { exact: true }).waitFor();

@@ -17,7 +17,9 @@ export function phoneTests(stand: ConsoleStand): void {
       const { crawler } = stand.operated;
       const hrefs = await page
         .locator('nav a[href^="#/"]')
-        .evaluateAll((links) => links.map((link) => (link as unknown as { hash: string }).hash.slice(2)));
+        .evaluateAll((links) =>
+          links.map((link) => (link as unknown as { hash: string }).hash.slice(2)),
+        );
       expect(hrefs.length).toBeGreaterThan(5);
       await page.setViewportSize(SIZE);
       const places = [

@@ -12,8 +12,12 @@ export function plansTests(stand: ConsoleStand): void {
       const page = await open('plans');
       const row = page.getByRole('row', { name: /^basic/ });
       expect(await row.innerText()).toMatch(/20\/minute,100\/day\s+each key\s+1/);
-      expect(await row.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe('#/keys?plan=basic');
-      const limits = page.locator('dl.facts').filter({ hasText: 'requests without a key, per client address' });
+      expect(await row.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe(
+        '#/keys?plan=basic',
+      );
+      const limits = page
+        .locator('dl.facts')
+        .filter({ hasText: 'requests without a key, per client address' });
       expect(await limits.innerText()).toMatch(/^Limits\s+8\/minute\s.*In flight\s+2 at once$/s);
       await row.getByRole('link', { name: 'basic' }).click();
       await page.getByRole('heading', { name: 'Plan basic', level: 1 }).waitFor();
@@ -33,9 +37,13 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByText('1 key would have been limited.').waitFor();
       expect(await page.getByText('No client would be refused at once.').count()).toBe(1);
       expect(await page.getByText('The plan has not counted by hour so far').count()).toBe(1);
-      const row = page.getByRole('region', { name: 'Limited clients' }).getByRole('row', { name: id });
+      const row = page
+        .getByRole('region', { name: 'Limited clients' })
+        .getByRole('row', { name: id });
       expect(await row.innerText()).toMatch(/globex\s+minute\s+9 of 4\s+\S+\s+1\s+5/);
-      expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(`#/keys-and-accounts/${id}`);
+      expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(
+        `#/keys-and-accounts/${id}`,
+      );
 
       await page.getByRole('textbox', { name: 'Limits' }).fill('10/minute');
       await page.getByRole('button', { name: 'Simulate' }).click();
@@ -84,9 +92,11 @@ export function plansTests(stand: ConsoleStand): void {
         count: 'key',
         concurrency: 5,
       });
-      expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
-        [],
-      );
+      expect(
+        (await stand.page('admin')).complaints.filter(
+          (complaint) => !/status of 4\d\d/.test(complaint),
+        ),
+      ).toEqual([]);
     });
 
     test('reports invalid limits and an unknown plan', async () => {
@@ -96,10 +106,15 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('alert').filter({ hasText: 'must look like 60/minute' }).waitFor();
       await goTo(page, 'keys');
       await goTo(page, 'plans/platinum');
-      await page.getByRole('alert').filter({ hasText: 'The plan "platinum" does not exist' }).waitFor();
-      expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
-        [],
-      );
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'The plan "platinum" does not exist' })
+        .waitFor();
+      expect(
+        (await stand.page('admin')).complaints.filter(
+          (complaint) => !/status of 4\d\d/.test(complaint),
+        ),
+      ).toEqual([]);
     });
 
     test('shows the effect of limits on the requests of the plan', async () => {

@@ -20,7 +20,9 @@ export function referenceTests(stand: ConsoleStand): void {
     expect(await create.locator('.parameter__name').count()).toBeGreaterThan(1);
     expect(await create.locator('.opblock-section-request-body').count()).toBe(1);
     expect(await create.locator('.model-example').count()).toBeGreaterThan(1);
-    const controls = create.locator('.opblock-body').locator('input, select, textarea, .try, .execute');
+    const controls = create
+      .locator('.opblock-body')
+      .locator('input, select, textarea, .try, .execute');
     expect(await controls.and(create.locator(':not(.examples-select-element)')).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Back to the console' }).click();

@@ -31,7 +31,9 @@ export function requestsTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Filter' }).click();
       await rows().filter({ hasText: 'umbrella' }).waitFor({ state: 'detached' });
       await rows().first().waitFor();
-      expect(await rows().allInnerTexts()).toEqual([expect.stringMatching(/429\s+rate_limit_exceeded\s+GET listPets/)]);
+      expect(await rows().allInnerTexts()).toEqual([
+        expect.stringMatching(/429\s+rate_limit_exceeded\s+GET listPets/),
+      ]);
       expect(new URL(page.url()).hash).toBe('#/requests?account=initech');
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByText('Paused').waitFor();
@@ -39,7 +41,9 @@ export function requestsTests(stand: ConsoleStand): void {
       await get(umbrella, '/nowhere');
       await page.getByRole('button', { name: 'Resume' }).click();
       await rows().getByText('2', { exact: true }).click();
-      expect(await rows().filter({ hasText: 'initech' }).getByRole('link', { name: /:/ }).count()).toBe(2);
+      expect(
+        await rows().filter({ hasText: 'initech' }).getByRole('link', { name: /:/ }).count(),
+      ).toBe(2);
       expect(await rows().count()).toBe(1);
     });
 
@@ -52,18 +56,24 @@ export function requestsTests(stand: ConsoleStand): void {
       const steps = await page.locator('.steps li').allInnerTexts();
       expect(steps.map((step) => step.replace(/\s+/g, ' '))).toEqual([
         'http passed accepted',
-        expect.stringMatching(new RegExp(`^authenticate passed ${initech.id} of initech, plan pair`)),
+        expect.stringMatching(
+          new RegExp(`^authenticate passed ${initech.id} of initech, plan pair`),
+        ),
         expect.stringMatching(
           /^admit refused limited; minute has less than 1 unit left; .*retry at (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d, in \d+ s/,
         ),
         'contract not reached',
         'store not reached',
       ]);
-      expect(await page.getByRole('row', { name: /^minute/ }).innerText()).toMatch(/minute\s+fixed\s+2\s+0\s+0/);
+      expect(await page.getByRole('row', { name: /^minute/ }).innerText()).toMatch(
+        /minute\s+fixed\s+2\s+0\s+0/,
+      );
       const who = page.locator('dl.facts').getByRole('link', { name: initech.id });
       expect(await who.getAttribute('href')).toBe(`#/keys-and-accounts/${initech.id}`);
 
-      await page.goto(`${stand.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`);
+      await page.goto(
+        `${stand.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`,
+      );
       await page
         .getByRole('alert')
         .getByText(/^No gateway has the request .* keeps good ones since 20/)

@@ -51,10 +51,13 @@ export function sessionTests(stand: ConsoleStand): void {
       const link = page.getByRole('link', { name: 'Grafana' });
       expect(await link.getAttribute('href')).toBe('https://grafana.example/?orgId=1');
       expect(await link.getAttribute('rel')).toBe('noreferrer');
-      const kept = '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
-      expect([...((await page.evaluate(kept)) as string[]), ...asked].filter((text) => text.includes(root))).toEqual(
-        [],
-      );
+      const kept =
+        '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
+      expect(
+        [...((await page.evaluate(kept)) as string[]), ...asked].filter((text) =>
+          text.includes(root),
+        ),
+      ).toEqual([]);
       expect(await page.locator(`input[value="${root}"]`).count()).toBe(0);
       await page.reload();
       await navigation(page).waitFor();
@@ -103,15 +106,16 @@ export function sessionTests(stand: ConsoleStand): void {
       await question(other).waitFor({ state: 'detached' });
       await pass(9 * 60 + 1);
       await question(page).waitFor();
-      // For the gateway it is earlier: the page ends the session and reports it. Held, so that neither tab learns of it
-      // from the other.
+      // For the gateway it is earlier: the page ends the session and reports it. Held, so that
+      // neither tab learns of it from the other.
       const released = Promise.withResolvers<void>();
       await page.context().route('**/console/session', async (route) => {
         if (route.request().method() === 'DELETE') await released.promise;
         await route.continue();
       });
       await page.clock.fastForward(60_000);
-      for (const tab of [page, other]) await tab.getByText('after 30 minutes of inactivity').waitFor();
+      for (const tab of [page, other])
+        await tab.getByText('after 30 minutes of inactivity').waitFor();
       released.resolve();
       await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
     });

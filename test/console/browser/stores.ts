@@ -52,7 +52,9 @@ export function storesTests(stand: ConsoleStand): void {
       await verdict().getByText('Degraded', { exact: true }).waitFor();
       const trouble = verdict().getByRole('listitem').filter({ hasText: 'Store ' });
       expect(await trouble.innerText()).toMatch(
-        new RegExp(`^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`),
+        new RegExp(
+          `^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`,
+        ),
       );
       expect(await line(stores[0]!).first().innerText()).toContain('connection failed');
       expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
@@ -66,7 +68,9 @@ export function storesTests(stand: ConsoleStand): void {
         const table = page.getByRole('region', { name: 'Stores' }).locator('.table');
         await table.focus();
         expect(await page.evaluate('document.activeElement.className')).toBe('table');
-        expect(await accessibilityFindings(page, { within: '.verdict, .table', rules: RULES_OF_LOOKS })).toEqual([]);
+        expect(
+          await accessibilityFindings(page, { within: '.verdict, .table', rules: RULES_OF_LOOKS }),
+        ).toEqual([]);
       }
       await page.emulateMedia({ colorScheme: null });
       await page.setViewportSize({ width: 1280, height: 900 });
@@ -87,7 +91,10 @@ export function storesTests(stand: ConsoleStand): void {
     test('are up again without an action', async () => {
       for (const store of stores) await store.recover();
       for (const store of stores) await asking(store, 'up');
-      await until('no store is named', async () => !(await verdict().innerText()).includes('Store '));
+      await until(
+        'no store is named',
+        async () => !(await verdict().innerText()).includes('Store '),
+      );
       expect(complaints).toEqual([]);
     });
   });

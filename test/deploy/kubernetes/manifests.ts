@@ -18,7 +18,10 @@ export interface Kustomization {
   readonly resources: readonly string[];
   readonly components?: readonly string[];
   readonly images?: readonly { readonly name: string }[];
-  readonly patches?: readonly { readonly target: { readonly kind: string }; readonly patch: string }[];
+  readonly patches?: readonly {
+    readonly target: { readonly kind: string };
+    readonly patch: string;
+  }[];
   readonly configMapGenerator?: readonly {
     readonly name: string;
     readonly files: readonly string[];
@@ -26,12 +29,16 @@ export interface Kustomization {
   }[];
 }
 
-const read = (...path: string[]) => parse(readFileSync(join(kubernetes, ...path), 'utf8')) as unknown;
+const read = (...path: string[]) =>
+  parse(readFileSync(join(kubernetes, ...path), 'utf8')) as unknown;
 
 export const filesIn = (folder: string): string[] =>
-  readdirSync(join(kubernetes, folder), { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []));
+  readdirSync(join(kubernetes, folder), { withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? entry.name : [],
+  );
 
-export const kustomizationOf = (folder: string) => read(folder, 'kustomization.yaml') as Kustomization;
+export const kustomizationOf = (folder: string) =>
+  read(folder, 'kustomization.yaml') as Kustomization;
 
 /** The objects that a folder lists itself, by file. */
 export function manifestsOf(folder: string): Map<string, Manifest> {
@@ -39,13 +46,17 @@ export function manifestsOf(folder: string): Map<string, Manifest> {
   return new Map(files.map((file) => [file, read(folder, file) as Manifest]));
 }
 
-export const manifests = (): Manifest[] => folders.flatMap((folder) => [...manifestsOf(folder).values()]);
+export const manifests = (): Manifest[] =>
+  folders.flatMap((folder) => [...manifestsOf(folder).values()]);
 
 /**
- * Throws if there is not exactly one. The type is that of the caller: another test checks each object against the API.
+ * Throws if there is not exactly one. The type is that of the caller: another test checks each
+ * object against the API.
  */
 export function specOf<Spec>(kind: string, name = 'storegate'): Spec {
-  const [found, ...others] = manifests().filter((one) => one.kind === kind && one.metadata.name === name);
+  const [found, ...others] = manifests().filter(
+    (one) => one.kind === kind && one.metadata.name === name,
+  );
   if (!found || others.length > 0) throw new Error(`there is not exactly one ${kind} ${name}`);
   return found.spec as Spec;
 }
@@ -65,7 +76,11 @@ export interface Container {
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly securityContext: unknown;
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
 }
 export interface Probe {
   readonly httpGet: { readonly path: string };

@@ -1,14 +1,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from '@babel/parser';
-import type { Statement, TSInterfaceDeclaration, TSType, TSTypeAliasDeclaration } from '@babel/types';
+import type {
+  Statement,
+  TSInterfaceDeclaration,
+  TSType,
+  TSTypeAliasDeclaration,
+} from '@babel/types';
 import { type Manifest, manifests } from './manifests.ts';
 
-// Writes api.json: the part of the API of Kubernetes and of the Prometheus operator that the manifests use, strict. The
-// registry
-// has no copy of these OpenAPI documents, but packages with types that are generated from them:
-//   npm install --prefix FOLDER --ignore-scripts kubernetes-models @kubernetes-models/prometheus-operator
-//   node test/deploy/kubernetes/reduce-api.ts FOLDER
+// Writes api.json: the part of the API of Kubernetes and of the Prometheus operator that the
+// manifests use, strict. The registry has no copy of these OpenAPI documents, but packages with
+// types that are generated from them: npm install --prefix FOLDER --ignore-scripts
+// kubernetes-models @kubernetes-models/prometheus-operator node
+// test/deploy/kubernetes/reduce-api.ts FOLDER
 const PACKAGES = ['kubernetes-models', '@kubernetes-models/prometheus-operator'] as const;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -35,7 +40,10 @@ const schemas = new Map<string, ObjectSchema>();
 function read(path: string): Module {
   const known = modules.get(path);
   if (known) return known;
-  const { body } = parse(readFileSync(path, 'utf8'), { sourceType: 'module', plugins: ['typescript'] }).program;
+  const { body } = parse(readFileSync(path, 'utf8'), {
+    sourceType: 'module',
+    plugins: ['typescript'],
+  }).program;
   const declaration = body.map(declarationOf).find((found) => found !== null);
   if (!declaration) throw new Error(`${path} declares no type`);
   const imports = body.flatMap((statement) => {
@@ -53,18 +61,24 @@ function read(path: string): Module {
 
 function declarationOf(statement: Statement): Module['declaration'] | null {
   const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null;
-  const isType = declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration';
+  const isType =
+    declaration?.type === 'TSInterfaceDeclaration' ||
+    declaration?.type === 'TSTypeAliasDeclaration';
   return isType ? declaration : null;
 }
 
 function imported({ folder: from, imports }: Module, name: string): Module {
   const source = imports.get(name);
   if (source === undefined) throw new Error(`${name} is not imported`);
-  const path = source.startsWith('.') ? resolve(from, source.replace(/\.js$/, '')) : join(packages, source);
+  const path = source.startsWith('.')
+    ? resolve(from, source.replace(/\.js$/, ''))
+    : join(packages, source);
   return read(`${path}.d.ts`);
 }
 
-/** `null` for an object that no manifest has: with all of them the document would have a megabyte. */
+/**
+ * `null` for an object that no manifest has: with all of them the document would have a megabyte.
+ */
 function schemaOf(type: TSType, module: Module, values: readonly unknown[]): Schema | null {
   switch (type.type) {
     case 'TSStringKeyword':
@@ -81,20 +95,31 @@ function schemaOf(type: TSType, module: Module, values: readonly unknown[]): Sch
     case 'TSTypeLiteral': {
       const [index] = type.members;
       if (index?.type !== 'TSIndexSignature') break;
-      const inner = schemaOf(index.typeAnnotation!.typeAnnotation, module, values.flatMap(membersOf));
+      const inner = schemaOf(
+        index.typeAnnotation!.typeAnnotation,
+        module,
+        values.flatMap(membersOf),
+      );
       return inner && { type: 'object', additionalProperties: inner };
     }
     case 'TSTypeReference':
-      return referenceOf(type.typeName as { name: string }, type.typeParameters?.params ?? [], module, values);
+      return referenceOf(
+        type.typeName as { name: string },
+        type.typeParameters?.params ?? [],
+        module,
+        values,
+      );
   }
   throw new Error(`${module.name} has a type that this program does not know: ${type.type}`);
 }
 
-const membersOf = (value: unknown): unknown[] => (value instanceof Object ? Object.values(value) : []);
+const membersOf = (value: unknown): unknown[] =>
+  value instanceof Object ? Object.values(value) : [];
 
 function unionOf(types: readonly TSType[], module: Module): Schema {
   const all = types.map((type) => schemaOf(type, module, [])!);
-  if (all.every(({ enum: values }) => values)) return { type: 'string', enum: all.flatMap((one) => one.enum) };
+  if (all.every(({ enum: values }) => values))
+    return { type: 'string', enum: all.flatMap((one) => one.enum) };
   return { anyOf: all };
 }
 
@@ -117,7 +142,11 @@ function referenceOf(
 }
 
 function addObject(module: Module, values: readonly unknown[]): void {
-  const schema = schemas.get(module.name) ?? { type: 'object', additionalProperties: false, properties: {} };
+  const schema = schemas.get(module.name) ?? {
+    type: 'object',
+    additionalProperties: false,
+    properties: {},
+  };
   schemas.set(module.name, schema);
   const required = new Set<string>();
   for (const { owner, key, type, optional } of fieldsOf(module)) {
@@ -139,18 +168,29 @@ interface Field {
 /** With those of the interfaces that it extends. */
 function fieldsOf(owner: Module): Field[] {
   const declaration = owner.declaration as TSInterfaceDeclaration;
-  const bases = (declaration.extends ?? []).map(({ expression }) => (expression as { name: string }).name);
-  const inherited = bases.filter((name) => name !== 'TypeMeta').flatMap((name) => fieldsOf(imported(owner, name)));
+  const bases = (declaration.extends ?? []).map(
+    ({ expression }) => (expression as { name: string }).name,
+  );
+  const inherited = bases
+    .filter((name) => name !== 'TypeMeta')
+    .flatMap((name) => fieldsOf(imported(owner, name)));
   const own = declaration.body.body.map((member): Field => {
     if (member.type !== 'TSPropertySignature') throw new Error(`${owner.name} has ${member.type}`);
     const { value: key } = member.key as { value: string };
-    return { owner, key, type: member.typeAnnotation!.typeAnnotation, optional: member.optional === true };
+    return {
+      owner,
+      key,
+      type: member.typeAnnotation!.typeAnnotation,
+      optional: member.optional === true,
+    };
   });
   return [...inherited, ...own];
 }
 
 function rootOf({ apiVersion, kind }: Manifest): Module {
-  const path = PACKAGES.map((name) => join(packages, name, apiVersion, `${kind}.d.ts`)).find((one) => existsSync(one));
+  const path = PACKAGES.map((name) => join(packages, name, apiVersion, `${kind}.d.ts`)).find(
+    (one) => existsSync(one),
+  );
   if (path === undefined) throw new Error(`no package has ${apiVersion} ${kind}`);
   return read(path);
 }
@@ -166,12 +206,17 @@ for (const manifest of manifests()) {
   };
 }
 const versions = PACKAGES.map((name) => {
-  const { version } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return `${name} ${version}`;
 });
 const document = {
   openapi: '3.0.3',
-  info: { title: 'The API of Kubernetes, as far as the manifests use it', version: versions.join(', ') },
+  info: {
+    title: 'The API of Kubernetes, as far as the manifests use it',
+    version: versions.join(', '),
+  },
   paths,
   components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
 };

@@ -26,7 +26,8 @@ export type Sent = string | readonly [name: string, text: string];
 
 const RESPONSES = { 200: { description: 'Done.' } };
 
-const pairOf = (sent: Sent): readonly [string, string] => (typeof sent === 'string' ? [sent, sent] : sent);
+const pairOf = (sent: Sent): readonly [string, string] =>
+  typeof sent === 'string' ? [sent, sent] : sent;
 
 interface Lists {
   readonly source: string;
@@ -34,7 +35,12 @@ interface Lists {
   readonly bad: readonly Sent[];
 }
 
-function casesOf(group: string, { source, good, bad }: Lists, request: (text: string) => Request, about = ''): Case[] {
+function casesOf(
+  group: string,
+  { source, good, bad }: Lists,
+  request: (text: string) => Request,
+  about = '',
+): Case[] {
   const list = (all: readonly Sent[], valid: boolean) =>
     all.map(pairOf).map(([name, text]) => ({
       group,
@@ -49,14 +55,23 @@ function casesOf(group: string, { source, good, bad }: Lists, request: (text: st
 let count = 0;
 
 /** `text` is the whole query, the segment, the header value or the whole `Cookie`. */
-export function parameter(group: string, node: Json & { readonly in: string }, lists: Lists): Subject {
+export function parameter(
+  group: string,
+  node: Json & { readonly in: string },
+  lists: Lists,
+): Subject {
   const path = `/parameter${count++}`;
   const { in: place, style, explode, schema } = node as Json & { readonly schema?: Json };
   const template = place === 'path' ? `${path}/{p}` : path;
   const described = { name: place === 'header' ? 'X-P' : 'p', required: place === 'path', ...node };
   const operation = { parameters: [described], responses: RESPONSES };
   const request = (text: string): Request => {
-    const target = place === 'path' ? `${path}/${text}` : place === 'query' && text !== '' ? `${path}?${text}` : path;
+    const target =
+      place === 'path'
+        ? `${path}/${text}`
+        : place === 'query' && text !== ''
+          ? `${path}?${text}`
+          : path;
     const name = place === 'header' ? 'X-P' : 'Cookie';
     const isHeader = (place === 'header' || place === 'cookie') && text !== '';
     return { method: 'GET', target, ...(isHeader && { headers: { [name]: text } }) };
@@ -64,14 +79,28 @@ export function parameter(group: string, node: Json & { readonly in: string }, l
   const about = [place, style, explode === undefined ? '' : `explode: ${explode}`, schema?.type]
     .filter(Boolean)
     .join(' ');
-  return { paths: { [template]: { get: operation } }, cases: casesOf(group, lists, request, about) };
+  return {
+    paths: { [template]: { get: operation } },
+    cases: casesOf(group, lists, request, about),
+  };
 }
 
-export function json(group: string, schema: Json, lists: Lists, schemas: Readonly<Record<string, Json>> = {}): Subject {
+export function json(
+  group: string,
+  schema: Json,
+  lists: Lists,
+  schemas: Readonly<Record<string, Json>> = {},
+): Subject {
   return { ...body(group, { 'application/json': { schema } }, 'application/json', lists), schemas };
 }
 
-export function body(group: string, content: Json, type: string, lists: Lists, required = true): Subject {
+export function body(
+  group: string,
+  content: Json,
+  type: string,
+  lists: Lists,
+  required = true,
+): Subject {
   const path = `/body${count++}`;
   const operation = { requestBody: { required, content }, responses: RESPONSES };
   const request = (text: string): Request => ({
@@ -99,7 +128,10 @@ export function written(
   paths: Readonly<Record<string, Json>>,
   cases: readonly (readonly [name: string, valid: boolean, source: string, request: Request])[],
 ): Subject {
-  return { paths, cases: cases.map(([name, valid, source, request]) => ({ group, name, valid, source, request })) };
+  return {
+    paths,
+    cases: cases.map(([name, valid, source, request]) => ({ group, name, valid, source, request })),
+  };
 }
 
 export const operation = (more: Json = {}): Json => ({ ...more, responses: RESPONSES });

@@ -26,7 +26,13 @@ function schemesOf(names: readonly Name[], carriers: Carriers) {
 
 describe('security requirements of an operation that needs a key', () => {
   test.each<[string, readonly Name[], Carriers, unknown, unknown]>([
-    ['without any: the key in every way', [], BOTH, undefined, [{ gatewayKey: [] }, { gatewayBearer: [] }]],
+    [
+      'without any: the key in every way',
+      [],
+      BOTH,
+      undefined,
+      [{ gatewayKey: [] }, { gatewayBearer: [] }],
+    ],
     ['with none in force: the key', ['token'], HEADER, [], [{ gatewayKey: [] }]],
     [
       'with an optional token: the key, and the token if sent',
@@ -36,8 +42,20 @@ describe('security requirements of an operation that needs a key', () => {
       [{ gatewayKey: [] }, { token: [], gatewayKey: [] }],
     ],
     ['whose scheme is that of the key', ['header'], HEADER, [{ header: [] }], [{ header: [] }]],
-    ['whose token carries the key', ['token'], BOTH, [{ token: [] }], [{ token: [] }, { gatewayKey: [] }]],
-    ['with a token of the API', ['token'], HEADER, [{ token: [] }], [{ token: [], gatewayKey: [] }]],
+    [
+      'whose token carries the key',
+      ['token'],
+      BOTH,
+      [{ token: [] }],
+      [{ token: [] }, { gatewayKey: [] }],
+    ],
+    [
+      'with a token of the API',
+      ['token'],
+      HEADER,
+      [{ token: [] }],
+      [{ token: [], gatewayKey: [] }],
+    ],
     [
       'with a key in the query',
       ['query'],
@@ -49,7 +67,13 @@ describe('security requirements of an operation that needs a key', () => {
       ],
     ],
     ['with another header', ['other'], HEADER, [{ other: [] }], [{ other: [], gatewayKey: [] }]],
-    ['with OAuth beside the key', ['oauth'], HEADER, [{ oauth: ['read'] }], [{ oauth: ['read'], gatewayKey: [] }]],
+    [
+      'with OAuth beside the key',
+      ['oauth'],
+      HEADER,
+      [{ oauth: ['read'] }],
+      [{ oauth: ['read'], gatewayKey: [] }],
+    ],
     [
       'with OAuth where tokens are keys',
       ['oauth'],
@@ -57,9 +81,27 @@ describe('security requirements of an operation that needs a key', () => {
       [{ oauth: ['read'] }],
       [{ gatewayKey: [] }, { gatewayBearer: [] }],
     ],
-    ['with a raw Authorization where tokens are keys', ['raw'], BEARER, [{ raw: [] }], [{ gatewayBearer: [] }]],
-    ['with a password: the key in a header', ['basic'], BOTH, [{ basic: [] }], [{ basic: [], gatewayKey: [] }]],
-    ['with a password that the token displaces', ['basic'], BEARER, [{ basic: [] }], [{ gatewayBearer: [] }]],
+    [
+      'with a raw Authorization where tokens are keys',
+      ['raw'],
+      BEARER,
+      [{ raw: [] }],
+      [{ gatewayBearer: [] }],
+    ],
+    [
+      'with a password: the key in a header',
+      ['basic'],
+      BOTH,
+      [{ basic: [] }],
+      [{ basic: [], gatewayKey: [] }],
+    ],
+    [
+      'with a password that the token displaces',
+      ['basic'],
+      BEARER,
+      [{ basic: [] }],
+      [{ gatewayBearer: [] }],
+    ],
     ['with undefined schemes', [], HEADER, [{ nowhere: [] }, null, 7], [{ gatewayKey: [] }]],
     [
       'with several',
@@ -77,7 +119,10 @@ describe('security requirements of an operation that needs a key', () => {
 
   test('each contain a scheme that carries the key, and only defined schemes', () => {
     const name = fc.constantFrom(...(Object.keys(SCHEMES) as Name[]));
-    const requirement = fc.dictionary(fc.oneof(name, fc.string()), fc.oneof(fc.constant([]), fc.anything()));
+    const requirement = fc.dictionary(
+      fc.oneof(name, fc.string()),
+      fc.oneof(fc.constant([]), fc.anything()),
+    );
     const carriers = fc.constantFrom(HEADER, BOTH, BEARER);
     const security = fc.oneof(fc.array(requirement), fc.anything());
     fc.assert(

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { done, head } from '../../../packages/openapi/test/documents.ts';
 import { checkContract, loadContract } from '../../../src/config/contract/contract.ts';
-import { type Publication, publishedDocuments } from '../../../src/gateway/own/published/document.ts';
+import {
+  type Publication,
+  publishedDocuments,
+} from '../../../src/gateway/own/published/document.ts';
 import { folderWith } from '../../config/folder.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any form
@@ -34,7 +37,12 @@ describe('servers of the published document', () => {
     ['with different paths', ['https://a.example/v1', 'https://a.example/v2'], {}, ['/']],
     ['with any path', ['/v1', '/', '/v1/x'], { serverPath: 'prefix' }, ['/v1/x', '/v1', '/']],
     ['with an ignored path', ['/v1'], { serverPath: 'ignore' }, ['/']],
-    ['that would be another host', ['https://a.example//evil.example/x'], { serverPath: 'prefix' }, ['/']],
+    [
+      'that would be another host',
+      ['https://a.example//evil.example/x'],
+      { serverPath: 'prefix' },
+      ['/'],
+    ],
     ['with an undefined variable', ['/{x}'], { serverPath: 'prefix' }, ['/%7Bx%7D']],
   ])('%s', (_what, given, options, published) => {
     const servers = given.map((url) => ({ url }));
@@ -44,7 +52,10 @@ describe('servers of the published document', () => {
   test('are not those of paths and operations', () => {
     const servers = [{ url: 'https://elsewhere.example' }];
     const item = { servers, ...get({ servers }) };
-    const own = publish({ paths: { '/a': item, '/b': { $ref: '#/x-item' } }, 'x-item': item }, { hasUsage: false });
+    const own = publish(
+      { paths: { '/a': item, '/b': { $ref: '#/x-item' } }, 'x-item': item },
+      { hasUsage: false },
+    );
     expect(JSON.stringify(own)).not.toContain('elsewhere');
   });
 });
@@ -66,19 +77,29 @@ describe('/usage in the published document', () => {
 });
 
 describe('responses of an operation in the published document', () => {
-  const statuses = (document: object, more?: Options) => Object.keys(publish(document, more).paths['/a'].get.responses);
+  const statuses = (document: object, more?: Options) =>
+    Object.keys(publish(document, more).paths['/a'].get.responses);
 
   test('have 401, 403 and 429, or only 429 if it is public', () => {
     expect(statuses({ paths: { '/a': get() } })).toEqual(['200', '401', '403', '429']);
     expect(statuses({ paths: { '/a': get({ security: [] }) } })).toEqual(['200', '429']);
     const needsKey = { hasPublicPlan: false };
-    expect(statuses({ paths: { '/a': get({ security: [] }) } }, needsKey)).toEqual(['200', '401', '403', '429']);
+    expect(statuses({ paths: { '/a': get({ security: [] }) } }, needsKey)).toEqual([
+      '200',
+      '401',
+      '403',
+      '429',
+    ]);
   });
 
   test('are those of the author where there are some', () => {
     const own = { description: 'Mine.' };
     const { paths } = publish({ paths: { '/a': get({ responses: { 401: own, 404: own } }) } });
-    expect(paths['/a'].get.responses).toMatchObject({ 401: own, 404: own, 403: { $ref: expect.any(String) } });
+    expect(paths['/a'].get.responses).toMatchObject({
+      401: own,
+      404: own,
+      403: { $ref: expect.any(String) },
+    });
   });
 });
 
@@ -88,10 +109,17 @@ describe('security of the published document', () => {
   const headerOnly = { carriers: { headers: ['X-Key'], bearer: false } };
 
   test('asks for the key beside the token of the API, except where an operation is public', () => {
-    const paths = { '/a': get(), '/b': get({ security: [] }), '/c': get({ security: [{}, { token: [] }] }) };
+    const paths = {
+      '/a': get(),
+      '/b': get({ security: [] }),
+      '/c': get({ security: [{}, { token: [] }] }),
+    };
     const own = publish({ security: [{ token: [] }], paths, components }, headerOnly);
     expect(own.security).toEqual([{ token: [], gatewayKey: [] }]);
-    expect(own.components.securitySchemes).toMatchObject({ token, gatewayKey: { in: 'header', name: 'X-Key' } });
+    expect(own.components.securitySchemes).toMatchObject({
+      token,
+      gatewayKey: { in: 'header', name: 'X-Key' },
+    });
     expect(own.paths['/a'].get.security).toBeUndefined();
     expect(own.paths['/b'].get.security).toEqual([]);
     expect(own.paths['/c'].get.security).toEqual([{}, { token: [] }]);
@@ -99,13 +127,19 @@ describe('security of the published document', () => {
   });
 
   test('asks for the key everywhere if no plan is public', () => {
-    const own = publish({ security: [], paths: { '/b': get({ security: [] }) } }, { hasPublicPlan: false });
+    const own = publish(
+      { security: [], paths: { '/b': get({ security: [] }) } },
+      { hasPublicPlan: false },
+    );
     expect(own.security).toEqual([{ gatewayKey: [] }, { gatewayBearer: [] }]);
     expect(own.paths['/b'].get.security).toEqual(own.security);
   });
 
   test('asks for the key where a scope is needed, though the document is public', () => {
-    const own = publish({ security: [], paths: { '/a': get({ 'x-required-scopes': ['a'] }), '/b': get() } });
+    const own = publish({
+      security: [],
+      paths: { '/a': get({ 'x-required-scopes': ['a'] }), '/b': get() },
+    });
     expect(own.security).toEqual([]);
     expect(own.paths['/a'].get.security).toEqual([{ gatewayKey: [] }, { gatewayBearer: [] }]);
     expect(own.paths['/b'].get.security).toBeUndefined();
@@ -120,33 +154,44 @@ describe('the published document', () => {
     paths: {
       '/a': get({ operationId: 'getUsage', security: [{ gatewayKey: [] }], tags: ['usage'] }),
       '/b': { $ref: '#/x-item' },
-      '/c': { parameters: [], ...get({ responses: { default: { $ref: '#/components/responses/gatewayforbidden' } } }) },
+      '/c': {
+        parameters: [],
+        ...get({ responses: { default: { $ref: '#/components/responses/gatewayforbidden' } } }),
+      },
     },
     'x-item': get({ operationId: 'b' }),
     components: {
       schemas: { GatewayError: { type: 'string' } },
-      responses: { gatewayforbidden: { description: 'Mine.' }, GatewayUnauthorized: { description: 'Mine.' } },
+      responses: {
+        gatewayforbidden: { description: 'Mine.' },
+        GatewayUnauthorized: { description: 'Mine.' },
+      },
       securitySchemes: { gatewayKey: { type: 'apiKey', in: 'query', name: 'key' } },
     },
   };
 
-  test.each(['3.0.3', '3.1.0', '3.2.0'])('is valid OpenAPI %s and keeps what its author named alike', (openapi) => {
-    const own = publish({ ...CROWDED, openapi });
-    const file = join(folderWith({ 'openapi.json': JSON.stringify(own) }), 'openapi.json');
-    const { operations, prefixes } = loadContract(file, { responses: 'enforce' });
-    expect(operations.map(({ id }) => id)).toEqual(['getUsage', 'b', 'get /c', 'getUsage2']);
-    expect(prefixes).toEqual(['/v1']);
-    for (const [name, section] of Object.entries(CROWDED.components))
-      expect(own.components[name]).toMatchObject(section);
-    expect(Object.keys(own.components.schemas)).toEqual(['GatewayError', 'GatewayError2']);
-    expect(own.tags.map(({ name }: Json) => name)).toEqual(['usage', 'Usage2']);
-    expect(own['x-tagGroups'].at(-1)).toEqual({ name: 'Gateway', tags: ['Usage2'] });
-    expect(own.paths['/a'].get.security).toEqual([{ gatewayKey: [], gatewayKey2: [] }]);
-  });
+  test.each(['3.0.3', '3.1.0', '3.2.0'])(
+    'is valid OpenAPI %s and keeps what its author named alike',
+    (openapi) => {
+      const own = publish({ ...CROWDED, openapi });
+      const file = join(folderWith({ 'openapi.json': JSON.stringify(own) }), 'openapi.json');
+      const { operations, prefixes } = loadContract(file, { responses: 'enforce' });
+      expect(operations.map(({ id }) => id)).toEqual(['getUsage', 'b', 'get /c', 'getUsage2']);
+      expect(prefixes).toEqual(['/v1']);
+      for (const [name, section] of Object.entries(CROWDED.components))
+        expect(own.components[name]).toMatchObject(section);
+      expect(Object.keys(own.components.schemas)).toEqual(['GatewayError', 'GatewayError2']);
+      expect(own.tags.map(({ name }: Json) => name)).toEqual(['usage', 'Usage2']);
+      expect(own['x-tagGroups'].at(-1)).toEqual({ name: 'Gateway', tags: ['Usage2'] });
+      expect(own.paths['/a'].get.security).toEqual([{ gatewayKey: [], gatewayKey2: [] }]);
+    },
+  );
 
   test('omits what is not served, and changes what passes with mistakes', () => {
     const parameters = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
-    const paths = { '/a': { servers: [{ url: '/x' }], put: { responses: done }, ...get({ parameters }) } };
+    const paths = {
+      '/a': { servers: [{ url: '/x' }], put: { responses: done }, ...get({ parameters }) },
+    };
     expect(publish({ paths }, { onUnsupported: 'omit' }).paths['/a']).toEqual({
       put: { responses: expect.objectContaining({ 429: expect.anything() }) },
     });

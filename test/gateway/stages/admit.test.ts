@@ -45,7 +45,13 @@ function admitting(answer: Admission | Promise<Admission>) {
   const judge = createJudge({ bans, observe: (event) => events.push(event) });
   const admit = createAdmit({ state, judge });
   const exchange = exchangeOf();
-  return { events, begun, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };
+  return {
+    events,
+    begun,
+    asked,
+    exchange,
+    admitted: (cost = 1) => admit(exchange, knownClient(), cost),
+  };
 }
 
 describe('an admitted request', () => {
@@ -75,17 +81,29 @@ describe('a limited request', () => {
   test.each([
     ['rate_limit_exceeded', minute, 'Limit of 60 per minute exceeded:'],
     ['daily_quota_exceeded', day, 'Limit of 1000 per day exceeded:'],
-    ['rate_limit_exceeded', { ...minute, scope: 'login' }, 'Limit of 60 per minute for login exceeded:'],
-    ['daily_quota_exceeded', { ...day, scope: 'tag:to%20find' }, 'Limit of 1000 per day for the tag to find exceeded:'],
+    [
+      'rate_limit_exceeded',
+      { ...minute, scope: 'login' },
+      'Limit of 60 per minute for login exceeded:',
+    ],
+    [
+      'daily_quota_exceeded',
+      { ...day, scope: 'tag:to%20find' },
+      'Limit of 1000 per day for the tag to find exceeded:',
+    ],
   ])('is refused with %s and the seconds to wait', (code, violated, message) => {
     const refusal = admitting(limited({ violated })).admitted() as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code, status: 429, headers: ['Retry-After', '2'] });
-    expect(refusal.message).toBe(`${message} retry after 2 seconds. Requests sent earlier count towards a ban.`);
+    expect(refusal.message).toBe(
+      `${message} retry after 2 seconds. Requests sent earlier count towards a ban.`,
+    );
   });
 
   test('is warned one strike before a ban', () => {
-    const { headers, message } = admitting(limited({ strikes: ESCALATION.strikes - 1 })).admitted() as Refusal;
+    const { headers, message } = admitting(
+      limited({ strikes: ESCALATION.strikes - 1 }),
+    ).admitted() as Refusal;
     expect(message).toMatch(/The next request sent earlier bans this key\.$/);
     expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
   });
@@ -114,7 +132,11 @@ describe('a banned request', () => {
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until }),
     );
     const refusal = admitted() as Refusal;
-    expect(refusal).toMatchObject({ code: 'key_banned', status: 403, headers: ['Retry-After', '62'] });
+    expect(refusal).toMatchObject({
+      code: 'key_banned',
+      status: 403,
+      headers: ['Retry-After', '62'],
+    });
     expect(refusal.message).toContain('banned until 2026-01-01T00:01:02Z.');
     expect(exchange.admission?.verdict).toBe('banned');
     expect(events).toEqual([]);

@@ -29,7 +29,9 @@ function authenticating({
   carriers?: Carriers;
 } = {}) {
   const clock = new TestClock();
-  const byHash = new Map(Object.entries(keys).map(([secret, client]) => [hashSecret(secret), client]));
+  const byHash = new Map(
+    Object.entries(keys).map(([secret, client]) => [hashSecret(secret), client]),
+  );
   const lookedUp: string[] = [];
   const failed: string[] = [];
   const keyring = {
@@ -44,11 +46,19 @@ function authenticating({
   const guard = {
     async fail(address: string) {
       failed.push(address);
-      const readings = [{ window: window(10, 60_000), remaining: failuresLeft, resetAt: clock.now + 5_000 }];
+      const readings = [
+        { window: window(10, 60_000), remaining: failuresLeft, resetAt: clock.now + 5_000 },
+      ];
       return { readings, now: clock.now, exhausted: failed.length > failuresLeft };
     },
   } as unknown as Guard;
-  const authenticate = createAuthenticate({ keyring, guard, clock: clock.read, carriers, anonymous: null });
+  const authenticate = createAuthenticate({
+    keyring,
+    guard,
+    clock: clock.read,
+    carriers,
+    anonymous: null,
+  });
   const by = (headers: Record<string, string>, exchange = exchangeOf('GET', headers)) => ({
     exchange,
     answer: authenticate(exchange, target),
@@ -79,7 +89,9 @@ describe('a valid key', () => {
   test('of another system is accepted only after an import', async () => {
     const keys = { 'an old key': foundClient() };
     const headers = { 'X-API-Key': 'an old key' };
-    expect(await authenticating({ keys, later: true }).by(headers).answer).toMatchObject({ code: 'invalid_api_key' });
+    expect(await authenticating({ keys, later: true }).by(headers).answer).toMatchObject({
+      code: 'invalid_api_key',
+    });
     const { by } = authenticating({ keys, later: true, acceptsImported: true });
     expect(await by(headers).answer).toEqual(foundClient());
   });
@@ -89,7 +101,11 @@ describe('a request without a valid key', () => {
   test.each<[string, Record<string, string>, string]>([
     ['none', {}, 'missing_api_key'],
     ['another scheme', { Authorization: 'Basic YTpi' }, 'missing_api_key'],
-    ['two different ones', { 'X-API-Key': SECRET, Authorization: `Bearer ${OTHER}` }, 'invalid_api_key'],
+    [
+      'two different ones',
+      { 'X-API-Key': SECRET, Authorization: `Bearer ${OTHER}` },
+      'invalid_api_key',
+    ],
     ['one of the wrong form', { 'X-API-Key': 'sg_test_typo' }, 'invalid_api_key'],
     ['one that is too long', { 'X-API-Key': 'x'.repeat(600) }, 'invalid_api_key'],
     ['one that was never issued', { 'X-API-Key': OTHER }, 'invalid_api_key'],
@@ -99,7 +115,10 @@ describe('a request without a valid key', () => {
     const refusal = (await answer) as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code, status: 401 });
-    expect(refusal.headers).toEqual(['WWW-Authenticate', expect.stringContaining('Bearer realm="storegate"')]);
+    expect(refusal.headers).toEqual([
+      'WWW-Authenticate',
+      expect.stringContaining('Bearer realm="storegate"'),
+    ]);
     expect(failed).toEqual(['192.0.2.1']);
     expect(exchange.usage?.readings).toHaveLength(1);
   });
@@ -142,7 +161,12 @@ describe('a key that may not be used', () => {
     ['revoked or disabled', { revoked: true }, 'key_disabled', 401],
     ['expired', { expiresAt: at }, 'key_expired', 401],
     ['replaced', { retiresAt: at }, 'key_retired', 401],
-    ['from elsewhere', { addresses: { key: ['198.51.100.0/24'], plan: null } }, 'address_not_allowed', 403],
+    [
+      'from elsewhere',
+      { addresses: { key: ['198.51.100.0/24'], plan: null } },
+      'address_not_allowed',
+      403,
+    ],
     [
       'where its plan may not',
       { addresses: { key: null, plan: listed(['198.51.100.0/24'], []) } },
@@ -162,7 +186,9 @@ describe('a key that may not be used', () => {
 
   test('works until the moment it expires or is replaced', () => {
     const keys = { [SECRET]: foundClient({ expiresAt: at + 1, retiresAt: at + 1 }) };
-    expect(authenticating({ keys }).by({ 'X-API-Key': SECRET }).answer).toMatchObject({ keyId: 'key_1' });
+    expect(authenticating({ keys }).by({ 'X-API-Key': SECRET }).answer).toMatchObject({
+      keyId: 'key_1',
+    });
   });
 
   test('is refused with 403 if it has no limits: never unlimited, and clients do not retry', () => {

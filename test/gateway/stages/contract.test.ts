@@ -12,8 +12,18 @@ import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, matchOf, targetOf } from '../../support/exchange.ts';
 import { TestClock } from '../../support/limits.ts';
 
-const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message, rule: 'type' });
-const bodyFault = (message: string, rule: Rule = 'type'): Fault => ({ in: 'body', pointer: '', message, rule });
+const fault = (message: string): Fault => ({
+  in: 'query',
+  pointer: '/limit',
+  message,
+  rule: 'type',
+});
+const bodyFault = (message: string, rule: Rule = 'type'): Fault => ({
+  in: 'body',
+  pointer: '',
+  message,
+  rule,
+});
 
 function operation(given: Partial<Operation> = {}): Operation {
   return {
@@ -23,7 +33,8 @@ function operation(given: Partial<Operation> = {}): Operation {
     reportOnly: false,
     requiredScopes: [],
     ready: () => null,
-    checkParameters: (_parameters: unknown, query: string) => (query === 'wrong' ? [fault('must be a number')] : []),
+    checkParameters: (_parameters: unknown, query: string) =>
+      query === 'wrong' ? [fault('must be a number')] : [],
     body: {
       required: true,
       accepted: ['application/json'],
@@ -56,7 +67,11 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
   });
   const client = admittedClient({ scopes });
   function asked(
-    { headers = {}, pieces = [], url = '/pets' }: { headers?: Record<string, string>; pieces?: string[]; url?: string },
+    {
+      headers = {},
+      pieces = [],
+      url = '/pets',
+    }: { headers?: Record<string, string>; pieces?: string[]; url?: string },
     match: RouteMatch = to(),
   ) {
     const length = pieces.join('').length;
@@ -71,7 +86,8 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
 
 const json = { 'Content-Type': 'application/json' };
 /** The largest body of a route is 16 bytes. */
-const to = (given: Partial<Operation> = {}): RouteMatch => matchOf({ operation: operation(given), maxBodyBytes: 16 });
+const to = (given: Partial<Operation> = {}): RouteMatch =>
+  matchOf({ operation: operation(given), maxBodyBytes: 16 });
 
 /** The check may throw or reject. */
 async function refusal(check: () => unknown): Promise<Refusal> {
@@ -105,7 +121,9 @@ describe('a valid request', () => {
 describe('an invalid request is refused', () => {
   test('with every fault of parameters and body', async () => {
     const { asked } = checking();
-    const refused = await refusal(() => asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }));
+    const refused = await refusal(() =>
+      asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }),
+    );
     expect(refused).toMatchObject({
       code: 'invalid_request',
       status: 400,
@@ -120,21 +138,44 @@ describe('an invalid request is refused', () => {
     ['49 faults', 49, false],
   ])('with their number: %s', async (said, count, more) => {
     const { asked } = checking();
-    const faults = [...Array(count).fill(fault('wrong')), ...(more ? [bodyFault('and more', 'more')] : [])];
-    const refused = await refusal(() => asked({}, to({ body: null, checkParameters: () => faults })));
-    expect(refused.message).toBe(`The request does not match the contract. Fix the entries of details (${said}).`);
+    const faults = [
+      ...Array(count).fill(fault('wrong')),
+      ...(more ? [bodyFault('and more', 'more')] : []),
+    ];
+    const refused = await refusal(() =>
+      asked({}, to({ body: null, checkParameters: () => faults })),
+    );
+    expect(refused.message).toBe(
+      `The request does not match the contract. Fix the entries of details (${said}).`,
+    );
   });
 
   test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([
-    ['a body that must be there', [{}], { details: [bodyFault('request body is required', 'required')] }],
+    [
+      'a body that must be there',
+      [{}],
+      { details: [bodyFault('request body is required', 'required')] },
+    ],
     [
       'a body that must not',
       [{ pieces: ['x'] }, to({ body: null })],
       { details: [bodyFault('request body is not allowed', 'unexpected')] },
     ],
-    ['another media type', [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }], { status: 415 }],
-    ['a coded body', [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }], { status: 415 }],
-    ['a body that is too large', [{ headers: json, pieces: ['x'.repeat(17)] }], { code: 'payload_too_large' }],
+    [
+      'another media type',
+      [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }],
+      { status: 415 },
+    ],
+    [
+      'a coded body',
+      [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }],
+      { status: 415 },
+    ],
+    [
+      'a body that is too large',
+      [{ headers: json, pieces: ['x'.repeat(17)] }],
+      { code: 'payload_too_large' },
+    ],
     [
       'an unknown path',
       [{ url: '/pet?api_key=x' }, { kind: 'not_found' }],
@@ -148,9 +189,17 @@ describe('an invalid request is refused', () => {
     [
       'another method',
       [{}, { kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }],
-      { status: 405, message: 'POST is not allowed for /pets. Allowed: GET, HEAD.', headers: ['Allow', 'GET, HEAD'] },
+      {
+        status: 405,
+        message: 'POST is not allowed for /pets. Allowed: GET, HEAD.',
+        headers: ['Allow', 'GET, HEAD'],
+      },
     ],
-    ['an operation past its sunset', [{}, to({ sunset: 1 })], { code: 'operation_sunset', status: 410 }],
+    [
+      'an operation past its sunset',
+      [{}, to({ sunset: 1 })],
+      { code: 'operation_sunset', status: 410 },
+    ],
   ])('%s', async (_what, question, expected) => {
     const { asked } = checking();
     expect(await refusal(() => asked(...question))).toMatchObject(expected);
@@ -159,7 +208,9 @@ describe('an invalid request is refused', () => {
 
 test('an operation past its sunset is served if the operator chose so', () => {
   const { asked } = checking({ refuseAfterSunset: false });
-  expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({ route: { operation: { sunset: 1 } } });
+  expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({
+    route: { operation: { sunset: 1 } },
+  });
 });
 
 describe('an operation that passes because of mistakes in the contract', () => {
@@ -174,28 +225,38 @@ describe('an operation that passes because of mistakes in the contract', () => {
 
   test('still refuses a body that is too large', async () => {
     const { asked } = checking();
-    expect((await refusal(() => asked({ pieces: ['x'.repeat(17)] }, passing))).code).toBe('payload_too_large');
+    expect((await refusal(() => asked({ pieces: ['x'.repeat(17)] }, passing))).code).toBe(
+      'payload_too_large',
+    );
   });
 });
 
 describe('an operation that only reports', () => {
   test('forwards every fault, and reports each once', async () => {
     const { asked, reports } = checking();
-    const checked = await asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }, to({ reportOnly: true }));
+    const checked = await asked(
+      { headers: json, pieces: ['wrong'], url: '/pets?wrong' },
+      to({ reportOnly: true }),
+    );
     expect(checked.body?.toString()).toBe('wrong');
-    expect(reports).toEqual([['request', [fault('must be a number'), bodyFault('must be an object')]]]);
+    expect(reports).toEqual([
+      ['request', [fault('must be a number'), bodyFault('must be an object')]],
+    ]);
   });
 
   test('still refuses a body that is too large', async () => {
     const { asked, reports } = checking();
-    const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })));
+    const refused = await refusal(() =>
+      asked({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })),
+    );
     expect(refused.code).toBe('payload_too_large');
     expect(reports).toEqual([]);
   });
 });
 
 describe('an operation that needs scopes', () => {
-  const needing = (given: Partial<Operation> = {}) => to({ requiredScopes: ['read', 'write'], ...given });
+  const needing = (given: Partial<Operation> = {}) =>
+    to({ requiredScopes: ['read', 'write'], ...given });
 
   test.each<[readonly string[], string]>([
     [[], 'This API key lacks the scopes read, write.'],
@@ -207,13 +268,18 @@ describe('an operation that needs scopes', () => {
       code: 'scope_missing',
       status: 403,
       message: `${message} ${CATALOGUE.scope_missing.advice}`,
-      headers: ['WWW-Authenticate', 'Bearer realm="storegate", error="insufficient_scope", scope="read write"'],
+      headers: [
+        'WWW-Authenticate',
+        'Bearer realm="storegate", error="insufficient_scope", scope="read write"',
+      ],
     });
   });
 
   test('accepts a key that has all of them, in any order and with others', async () => {
     const { asked } = checking({ scopes: ['write', 'other', 'read'] });
-    expect(await asked({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({ body: Buffer.from('{}') });
+    expect(await asked({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({
+      body: Buffer.from('{}'),
+    });
   });
 
   test.each<[string, Partial<Operation>]>([

@@ -90,11 +90,21 @@ function forwarding(
   const upstream = soleUpstream('store:80', pool);
   const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainAnswers: false });
   const observe = (event: Event) => events.push(event);
-  const send: Send = (exchange, asked) => sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked });
+  const send: Send = (exchange, asked) =>
+    sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked });
   const route = routeOf({ send });
 
-  function ask(exchange: Exchange = exchangeOf(), body: Buffer | null = null, url = '/pets?limit=1') {
-    return forward(exchange, { client: admittedClient(), target: targetOf(url), route, body } as Checked);
+  function ask(
+    exchange: Exchange = exchangeOf(),
+    body: Buffer | null = null,
+    url = '/pets?limit=1',
+  ) {
+    return forward(exchange, {
+      client: admittedClient(),
+      target: targetOf(url),
+      route,
+      body,
+    } as Checked);
   }
   return { ask, sent, flow, events, opened: () => opened };
 }
@@ -134,14 +144,23 @@ describe('the store is asked', () => {
   test('with the target as it came, the checked bytes, and the client', async () => {
     const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
     const target = '/p%65ts?limit=%31&';
-    await ask(exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }), Buffer.from('{}'), target);
+    await ask(
+      exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }),
+      Buffer.from('{}'),
+      target,
+    );
     expect(sent).toHaveLength(1);
     const [head = '', body] = sent[0]!.split('\r\n\r\n');
     expect(body).toBe('{}');
     const [line, ...fields] = head.split('\r\n');
     expect(line).toBe('POST /base/p%65ts?limit=%31& HTTP/1.1');
     expect(fields).toEqual(
-      expect.arrayContaining(['X-Own: 1', 'X-Storegate-Key-Id: key_1', 'X-Storegate-Plan: free', 'Content-Length: 2']),
+      expect.arrayContaining([
+        'X-Own: 1',
+        'X-Storegate-Key-Id: key_1',
+        'X-Storegate-Plan: free',
+        'Content-Length: 2',
+      ]),
     );
     expect(head.toLowerCase()).not.toContain('x-api-key');
   });
@@ -188,7 +207,11 @@ describe('and returns its response as a value', () => {
   });
 
   test.each([
-    ['of unknown length', { 'transfer-encoding': 'chunked' }, ['3\r\none\r\n', '3\r\ntwo\r\n0\r\n\r\n']],
+    [
+      'of unknown length',
+      { 'transfer-encoding': 'chunked' },
+      ['3\r\none\r\n', '3\r\ntwo\r\n0\r\n\r\n'],
+    ],
     ['that comes in pieces', { 'content-length': '6' }, ['one', 'two']],
   ])('and returns a stream %s', async (_what, fields, [first = '', ...others]) => {
     const { ask, opened } = forwarding([answers(text(200, fields, first), ...others), answers(OK)]);
@@ -224,14 +247,22 @@ describe('and returns its response as a value', () => {
       },
     ]);
     const { body } = await ask();
-    await expect(gathered(body as BodyStream)).rejects.toMatchObject({ name: 'Outage', code: 'upstream_error' });
+    await expect(gathered(body as BodyStream)).rejects.toMatchObject({
+      name: 'Outage',
+      code: 'upstream_error',
+    });
   });
 });
 
 describe('a missing response is an outage', () => {
   test.each<[string, Store, Behaviour, string]>([
     ['ECONNREFUSED', fails('ECONNREFUSED'), { connects: false }, 'upstream_unavailable'],
-    ['no connection in time', () => {}, { connects: false, connectTimeout: 20 }, 'upstream_unavailable'],
+    [
+      'no connection in time',
+      () => {},
+      { connects: false, connectTimeout: 20 },
+      'upstream_unavailable',
+    ],
     ['no answer in time', () => {}, { headersTimeout: 20 }, 'upstream_timeout'],
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
@@ -268,7 +299,13 @@ describe('a connection that was closed while idle', () => {
     await ask();
     expect((await ask()).body).toEqual(Buffer.from('ok'));
     expect(events).toEqual([
-      { type: 'retry', id: 'request-1', upstream: 'mount', store: 'store:80', error: expect.any(Error) },
+      {
+        type: 'retry',
+        id: 'request-1',
+        upstream: 'mount',
+        store: 'store:80',
+        error: expect.any(Error),
+      },
     ]);
     expect(opened()).toBe(2);
   });

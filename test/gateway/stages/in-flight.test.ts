@@ -42,7 +42,11 @@ function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings
   const send = (given: Parameters<typeof knownClient>[0] = {}) => {
     const { call } = looseCall('GET');
     const exchange = exchangeOf('GET', {}, { call });
-    return { call, exchange, answer: stage(exchange, knownClient({ concurrency: 2, ...given }), 1) };
+    return {
+      call,
+      exchange,
+      answer: stage(exchange, knownClient({ concurrency: 2, ...given }), 1),
+    };
   };
   return { flights, send, admitted, looks: () => looks };
 }
@@ -65,8 +69,14 @@ test('the plan limits concurrent requests, and the next continues when one has e
   const [first, second] = [send(), send()];
   const third = await send().answer;
   expect(third).toBeInstanceOf(Refusal);
-  expect(third).toMatchObject({ code: 'too_many_in_flight', status: 429, headers: ['Retry-After', '1'] });
-  expect((third as Refusal).message).toContain('Too many concurrent requests (max 2 for this key).');
+  expect(third).toMatchObject({
+    code: 'too_many_in_flight',
+    status: 429,
+    headers: ['Retry-After', '1'],
+  });
+  expect((third as Refusal).message).toContain(
+    'Too many concurrent requests (max 2 for this key).',
+  );
   expect(flights.of('key:key_1')).toBe(2);
   first.call.finish(false);
   expect(flights.of('key:key_1')).toBe(1);
@@ -79,13 +89,17 @@ test('the plan limits concurrent requests, and the next continues when one has e
 test('each key is counted separately, an account as one, and clients without a limit are not counted', async () => {
   const { flights, send } = flying();
   for (const keyId of ['a', 'b']) {
-    for (let i = 0; i < 2; i++) expect(await send({ subject: `key:${keyId}` }).answer).not.toBeInstanceOf(Refusal);
+    for (let i = 0; i < 2; i++)
+      expect(await send({ subject: `key:${keyId}` }).answer).not.toBeInstanceOf(Refusal);
   }
-  for (let i = 0; i < 5; i++) expect(await send({ concurrency: null }).answer).not.toBeInstanceOf(Refusal);
+  for (let i = 0; i < 5; i++)
+    expect(await send({ concurrency: null }).answer).not.toBeInstanceOf(Refusal);
   expect(flights.of('key:key_1')).toBe(0);
   const account = { subject: 'account:free:acme', concurrency: 1 };
   await send(account).answer;
-  expect(((await send(account).answer) as Refusal).message).toContain('(max 1 for all keys of this account)');
+  expect(((await send(account).answer) as Refusal).message).toContain(
+    '(max 1 for all keys of this account)',
+  );
 });
 
 test('a client that left before is not counted, because it does not end again', async () => {
@@ -100,9 +114,9 @@ test('a client that left before is not counted, because it does not end again', 
       judge: () => admittedClient(),
       admit: () => admittedClient(),
     });
-    expect(await stage(exchangeOf('GET', {}, { call }), knownClient({ concurrency: 1 }), 1)).not.toBeInstanceOf(
-      Refusal,
-    );
+    expect(
+      await stage(exchangeOf('GET', {}, { call }), knownClient({ concurrency: 1 }), 1),
+    ).not.toBeInstanceOf(Refusal);
   }
   expect(flights.of('key:key_1')).toBe(0);
   expect(await send().answer).not.toBeInstanceOf(Refusal);
@@ -174,7 +188,9 @@ test('more refusals before Retry-After than the key has workers are strikes, and
   const send = () => stage(exchangeOf('GET', {}, { call: looseCall('GET').call }), client, 1);
   await send();
   const free = await Promise.all(Array.from({ length: 5 }, send));
-  expect(free.map((refusal) => (refusal as Refusal).code)).toEqual(new Array(5).fill('too_many_in_flight'));
+  expect(free.map((refusal) => (refusal as Refusal).code)).toEqual(
+    new Array(5).fill('too_many_in_flight'),
+  );
   expect(strikes).toBe(0);
   // A wait lasts a second, and a slow machine may begin another one.
   while (judged.length === 0) await Promise.all(Array.from({ length: 20 }, send));
@@ -185,5 +201,6 @@ test('refusals of a key that is never banned are never strikes', async () => {
   const { send } = flying();
   send();
   send();
-  for (let i = 0; i < 300; i++) expect(await send().answer).toMatchObject({ code: 'too_many_in_flight' });
+  for (let i = 0; i < 300; i++)
+    expect(await send().answer).toMatchObject({ code: 'too_many_in_flight' });
 });

@@ -5,7 +5,11 @@ import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { standStill } from '../../support/stand-still.ts';
 
-const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({ group, weight, member });
+const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({
+  group,
+  weight,
+  member,
+});
 
 const inOneStep = <T>(checks: LargeChecks, member: string, work: () => T, left = false) =>
   checks.run(owner(member), { next: () => ({ done: true, value: work() }) }, { left });
@@ -29,7 +33,9 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    const free = ['f1', 'f2', 'f3'].map((name) => checks.run(owner(name), steps(name), { left: false }));
+    const free = ['f1', 'f2', 'f3'].map((name) =>
+      checks.run(owner(name), steps(name), { left: false }),
+    );
     const paid = checks.run(owner('p1', 'business', 8), steps('p1'), { left: false });
     await paid;
     const before = turns.join(' ');
@@ -99,7 +105,8 @@ describe('checks of large bodies', () => {
   test('begin with bodies of 64 KiB', () => {
     const checks = new LargeChecks();
     const by = { check: (body: Buffer) => body.length };
-    const check = (bytes: number) => checks.inTurn(exchangeOf(), owner('a'), Buffer.alloc(bytes), by);
+    const check = (bytes: number) =>
+      checks.inTurn(exchangeOf(), owner('a'), Buffer.alloc(bytes), by);
     expect([64 * 1024 - 1, 64 * 1024].map(check)).toEqual([64 * 1024 - 1, expect.any(Promise)]);
   });
 
@@ -135,7 +142,9 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    await Promise.all(['a', 'b'].map((name) => checks.run(owner('key'), steps(name), { left: false })));
+    await Promise.all(
+      ['a', 'b'].map((name) => checks.run(owner('key'), steps(name), { left: false })),
+    );
     expect(done.filter((one) => one !== 'others')).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
     const adjacent = done.filter((one, i) => one !== 'others' && /[123]/.test(done[i + 1] ?? ''));
     expect(adjacent).toEqual([]);

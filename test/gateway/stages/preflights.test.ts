@@ -9,7 +9,9 @@ const anonymous = withPreflights(null, '/usage');
 const clientAt = (address: string) =>
   anonymous(exchangeOf('OPTIONS', PREFLIGHT, { address }), targetOf('/pets')) as KnownClient;
 
-test.each<[name: string, method: string, fields: Record<string, string>, path: string, passes: boolean]>([
+test.each<
+  [name: string, method: string, fields: Record<string, string>, path: string, passes: boolean]
+>([
   ['a preflight', 'OPTIONS', PREFLIGHT, '/pets', true],
   ['OPTIONS without Origin', 'OPTIONS', { 'Access-Control-Request-Method': 'PUT' }, '/pets', false],
   ['OPTIONS for no method', 'OPTIONS', { Origin: 'https://shop.example' }, '/pets', false],
@@ -30,12 +32,19 @@ test('preflights have an allowance of their own per address, and the state is no
     asked++;
     return admittedClient();
   });
-  const send = (address: string) => admit(exchangeOf('OPTIONS', PREFLIGHT, { address }), clientAt(address), 1);
+  const send = (address: string) =>
+    admit(exchangeOf('OPTIONS', PREFLIGHT, { address }), clientAt(address), 1);
   for (let i = 0; i < 6_000; i++) expect(await send('192.0.2.1')).not.toBeInstanceOf(Refusal);
   const exchange = exchangeOf('OPTIONS', PREFLIGHT, { address: '192.0.2.1' });
   const refused = (await admit(exchange, clientAt('192.0.2.1'), 1)) as Refusal;
-  expect(refused).toMatchObject({ code: 'rate_limit_exceeded', headers: ['Retry-After', expect.any(String)] });
-  expect(exchange.usage!.readings[0]).toMatchObject({ window: { name: 'preflights', limit: 6_000 }, remaining: 0 });
+  expect(refused).toMatchObject({
+    code: 'rate_limit_exceeded',
+    headers: ['Retry-After', expect.any(String)],
+  });
+  expect(exchange.usage!.readings[0]).toMatchObject({
+    window: { name: 'preflights', limit: 6_000 },
+    remaining: 0,
+  });
   expect(await send('192.0.2.2')).not.toBeInstanceOf(Refusal);
   expect(asked).toBe(0);
 });

@@ -9,7 +9,10 @@ import { fieldNames, knownClient, via } from '../../support/exchange.ts';
 
 const { http: settings, contract: paths } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
-function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: string, value: unknown]> {
+function* reachedFrom(
+  value: unknown,
+  path = 'event',
+): Iterable<readonly [path: string, value: unknown]> {
   yield [path, value];
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value)) yield* reachedFrom(inner, `${path}.${name}`);
@@ -27,7 +30,11 @@ test('the event of a request holds plain values, and no data of the client', () 
     names: fieldNames,
     beginSpan: null,
   });
-  const { call } = looseCall('POST', { 'X-API-Key': 'hidden', Cookie: 'hidden', 'Content-Length': '6' });
+  const { call } = looseCall('POST', {
+    'X-API-Key': 'hidden',
+    Cookie: 'hidden',
+    'Content-Length': '6',
+  });
   const exchange = door.open(call);
   const client = knownClient();
   const readings = client.limits.windows.map((window) => ({ window, remaining: 1, resetAt: 2 }));
@@ -49,7 +56,9 @@ test('the event of a request holds plain values, and no data of the client', () 
   call.takeBody(Buffer.from('hidden'));
   call.answer(400, '', new FieldLines(), '');
 
-  expect(events).toMatchObject([{ type: 'request', status: 400, trace: { declared: 6, received: 6, faultCount: 1 } }]);
+  expect(events).toMatchObject([
+    { type: 'request', status: 400, trace: { declared: 6, received: 6, faultCount: 1 } },
+  ]);
   for (const [path, value] of reachedFrom(events[0])) {
     const isPlain =
       typeof value === 'object' && value !== null

@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pickCandidate } from '../../../src/gateway/upstream/balancer.ts';
 
-const store = fc.record({ weight: fc.integer({ min: 1, max: 1000 }), load: fc.integer({ min: 0, max: 1000 }) });
+const store = fc.record({
+  weight: fc.integer({ min: 1, max: 1000 }),
+  load: fc.integer({ min: 0, max: 1000 }),
+});
 const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 function randomness(): () => number {
@@ -37,9 +40,13 @@ function sharesOf(all: readonly { weight: number; load: number }[], times: numbe
 describe('the choice', () => {
   test('is one of the backends, whatever the weights and the random numbers', () => {
     fc.assert(
-      fc.property(fc.array(store, { minLength: 2, maxLength: 9 }), fc.infiniteStream(places), (all, random) => {
-        expect(all).toContain(pickCandidate(all, () => random.next().value as number));
-      }),
+      fc.property(
+        fc.array(store, { minLength: 2, maxLength: 9 }),
+        fc.infiniteStream(places),
+        (all, random) => {
+          expect(all).toContain(pickCandidate(all, () => random.next().value as number));
+        },
+      ),
     );
   });
 
@@ -57,14 +64,17 @@ describe('the choice', () => {
     expect(sharesOf(all, 10_000)[3]).toBe(0);
   });
 
-  test.each([[[1, 1]], [[1, 3]], [[1, 2, 5, 2]]])('follows the weights %j without load', (weights) => {
-    const sum = weights.reduce((all, weight) => all + weight, 0);
-    const shares = sharesOf(
-      weights.map((weight) => ({ weight, load: 0 })),
-      20_000,
-    );
-    weights.forEach((weight, i) => void expect(shares[i]).toBeCloseTo(weight / sum, 1));
-  });
+  test.each([[[1, 1]], [[1, 3]], [[1, 2, 5, 2]]])(
+    'follows the weights %j without load',
+    (weights) => {
+      const sum = weights.reduce((all, weight) => all + weight, 0);
+      const shares = sharesOf(
+        weights.map((weight) => ({ weight, load: 0 })),
+        20_000,
+      );
+      weights.forEach((weight, i) => void expect(shares[i]).toBeCloseTo(weight / sum, 1));
+    },
+  );
 
   test.each([
     [[1, 9], 2],

@@ -10,7 +10,8 @@ import type { Verdict } from '../../../src/gateway/upstream/health.ts';
 import { until } from '../../support/until.ts';
 
 const EVERY = 30_000;
-const at = (...addresses: string[]): LookupAddress[] => addresses.map((address) => ({ address, family: 4 }));
+const at = (...addresses: string[]): LookupAddress[] =>
+  addresses.map((address) => ({ address, family: 4 }));
 
 let answer: () => LookupAddress[] | Promise<LookupAddress[]>;
 let asked = 0;
@@ -23,7 +24,9 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function names(moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all])): DnsResolver {
+function names(
+  moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all]),
+): DnsResolver {
   const resolve = async () => {
     asked++;
     return answer();
@@ -133,7 +136,11 @@ function ask(pool: Pool): Promise<string> {
     const connection = pool.take() as ClientConnection;
     const fields = new FieldLines();
     const question = { method: 'GET', target: '/', fields, body: null };
-    connection.ask(question, { begun() {}, answer: () => resolve(connection.address!), fail: reject });
+    connection.ask(question, {
+      begun() {},
+      answer: () => resolve(connection.address!),
+      fail: reject,
+    });
   });
 }
 

@@ -10,8 +10,15 @@ interface Given extends Partial<EjectionSettings> {
   readonly alone?: boolean;
 }
 
-function settings({ healthy = 1, trusted = false, alone = true, ...ejection }: Given = {}): HealthSettings {
-  const stores = ['http://one', 'http://two'].slice(alone ? 1 : 0).map((url) => ({ url, weight: 1 }));
+function settings({
+  healthy = 1,
+  trusted = false,
+  alone = true,
+  ...ejection
+}: Given = {}): HealthSettings {
+  const stores = ['http://one', 'http://two']
+    .slice(alone ? 1 : 0)
+    .map((url) => ({ url, weight: 1 }));
   return {
     stores,
     ejection: {
@@ -196,7 +203,11 @@ describe('a backend that is down', () => {
 describe('a half-open backend', () => {
   test('gets one safe request first, and more with each good response', () => {
     return_();
-    expect([health.isTrial, health.takes(false, now), health.takes(true, now)]).toEqual([true, false, true]);
+    expect([health.isTrial, health.takes(false, now), health.takes(true, now)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     const epoch = health.begin();
     expect(health.takes(true, now)).toBe(false);
     health.good(epoch, now);
@@ -211,12 +222,18 @@ describe('a half-open backend', () => {
   test('gets a first request of each of a few operations, and one that hangs does not block the others', () => {
     return_();
     const hanging = health.begin('a');
-    expect(['a', 'b'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
+    expect(['a', 'b'].map((operation) => health.takes(true, now, operation))).toEqual([
+      false,
+      true,
+    ]);
     expect(health.takes(false, now + 1_000, 'b')).toBe(false);
     const epochs = ['b', 'c', 'd'].map((operation) => health.begin(operation));
     expect(health.takes(true, now, 'e')).toBe(false);
     for (const epoch of epochs) health.cancelled(epoch);
-    expect(['b', 'e'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
+    expect(['b', 'e'].map((operation) => health.takes(true, now, operation))).toEqual([
+      false,
+      true,
+    ]);
     health.good(health.begin('e'), now);
     expect([health.isTrial, health.takes(false, now, 'a')]).toEqual([false, true]);
     expect(health.bad('hanging', hanging, now, noOther)).toBe(false);
@@ -284,7 +301,12 @@ describe('a half-open backend', () => {
     expect(shares).toEqual([0.1, 0.1, 0.5, 0.9]);
     now += 10_000;
     expect(one('good')).toBe(true);
-    expect([health.state, health.reason, health.share(now), health.failedReturns]).toEqual(['up', null, 1, 0]);
+    expect([health.state, health.reason, health.share(now), health.failedReturns]).toEqual([
+      'up',
+      null,
+      1,
+      0,
+    ]);
   });
 
   test('is up after some good responses if it is the only one', () => {
@@ -327,38 +349,45 @@ test('is always in a valid state, gets requests if it is up, and recovers if all
     which: fc.nat({ max: 20 }),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), fc.boolean(), (steps, alone, trusted) => {
-      now = 1_000_000;
-      health = new Health(settings({ alone, trusted }), now);
-      const open: number[] = [];
-      for (const { after, what, which } of steps) {
-        now += after;
-        const epoch = what === 'begin' ? undefined : open.splice(which % Math.max(1, open.length), 1)[0];
-        if (what === 'begin') {
-          if (health.takes(which % 2 === 0, now)) open.push(health.begin());
-        } else if (what === 'well') health.checked('good', now, others);
-        else if (what === 'ill') health.checked('bad', now, others);
-        else if (what === 'mute') health.checked('silent', now, others);
-        else if (epoch === undefined) continue;
-        else if (what === 'good') health.good(epoch, now);
-        else if (what === 'begun') {
-          health.begun(epoch, now);
-          open.push(epoch);
-        } else if (what === 'forgone') health.cancelled(epoch);
-        else health.bad(what, epoch, now, others);
-        if (health.state === 'up') expect([health.takes(false, now), health.reason]).toEqual([true, null]);
-        if (health.state === 'away') expect(health.takes(true, now)).toBe(false);
-        expect(health.share(now)).toBeGreaterThan(0);
-        expect(health.share(now)).toBeLessThanOrEqual(1);
-      }
-      for (const epoch of open) health.cancelled(epoch);
-      for (let i = 0; i < 3 && health.state !== 'up'; i++) {
-        now += 20_000;
-        health.checked('good', now, others);
-        if (health.takes(true, now)) health.good(health.begin(), now);
-        health.tick(now + 10_000);
-      }
-      expect(health.state).toBe('up');
-    }),
+    fc.property(
+      fc.array(step, { maxLength: 200 }),
+      fc.boolean(),
+      fc.boolean(),
+      (steps, alone, trusted) => {
+        now = 1_000_000;
+        health = new Health(settings({ alone, trusted }), now);
+        const open: number[] = [];
+        for (const { after, what, which } of steps) {
+          now += after;
+          const epoch =
+            what === 'begin' ? undefined : open.splice(which % Math.max(1, open.length), 1)[0];
+          if (what === 'begin') {
+            if (health.takes(which % 2 === 0, now)) open.push(health.begin());
+          } else if (what === 'well') health.checked('good', now, others);
+          else if (what === 'ill') health.checked('bad', now, others);
+          else if (what === 'mute') health.checked('silent', now, others);
+          else if (epoch === undefined) continue;
+          else if (what === 'good') health.good(epoch, now);
+          else if (what === 'begun') {
+            health.begun(epoch, now);
+            open.push(epoch);
+          } else if (what === 'forgone') health.cancelled(epoch);
+          else health.bad(what, epoch, now, others);
+          if (health.state === 'up')
+            expect([health.takes(false, now), health.reason]).toEqual([true, null]);
+          if (health.state === 'away') expect(health.takes(true, now)).toBe(false);
+          expect(health.share(now)).toBeGreaterThan(0);
+          expect(health.share(now)).toBeLessThanOrEqual(1);
+        }
+        for (const epoch of open) health.cancelled(epoch);
+        for (let i = 0; i < 3 && health.state !== 'up'; i++) {
+          now += 20_000;
+          health.checked('good', now, others);
+          if (health.takes(true, now)) health.good(health.begin(), now);
+          health.tick(now + 10_000);
+        }
+        expect(health.state).toBe('up');
+      },
+    ),
   );
 });

@@ -17,7 +17,12 @@ test('large responses are checked in turn with other large bodies', async () => 
       return [];
     },
   } as unknown as Operation;
-  const inspect = createInspection({ mode: 'enforce', maxBodyBytes: 1024 ** 2, largeChecks, report: () => {} });
+  const inspect = createInspection({
+    mode: 'enforce',
+    maxBodyBytes: 1024 ** 2,
+    largeChecks,
+    report: () => {},
+  });
   const checked = {
     client: admittedClient(),
     target: targetOf('/pets'),
@@ -25,7 +30,12 @@ test('large responses are checked in turn with other large bodies', async () => 
     body: null,
   } as Checked;
   const inspected = (bytes: number) =>
-    inspect(exchangeOf(), checked, { status: 200, reason: '', headers: [], body: Buffer.alloc(bytes) });
+    inspect(exchangeOf(), checked, {
+      status: 200,
+      reason: '',
+      headers: [],
+      body: Buffer.alloc(bytes),
+    });
 
   const request = (name: string) =>
     largeChecks.run(

@@ -35,7 +35,11 @@ async function secondPost(settings: string): Promise<number> {
     const { secret } = await gateway.key();
     const post = async () => {
       const headers = { 'X-API-Key': secret };
-      const response = await fetch(`${gateway.url}/orders`, { method: 'POST', headers, body: '{}' });
+      const response = await fetch(`${gateway.url}/orders`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      });
       await response.text();
       return response.status;
     };

@@ -16,14 +16,32 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
   ['a backend at another path', ['/v1'], ['http://a/shop'], '/v1/pets', '/v1/pets'],
   ['a longer segment', ['/v1'], ['http://a/xv1'], '/v1/pets', '/v1/pets'],
   ['backends that differ', ['/v1'], ['http://a/v1', 'http://b'], '/v1/pets', '/v1/pets'],
-  ['the longest of several prefixes', ['/api/v1', '/api'], ['http://a/api/v1'], '/api/v1/pets', '/pets'],
-  ['another of several prefixes', ['/api/v1', '/api'], ['http://a/api/v1'], '/api/pets', '/api/pets'],
+  [
+    'the longest of several prefixes',
+    ['/api/v1', '/api'],
+    ['http://a/api/v1'],
+    '/api/v1/pets',
+    '/pets',
+  ],
+  [
+    'another of several prefixes',
+    ['/api/v1', '/api'],
+    ['http://a/api/v1'],
+    '/api/pets',
+    '/api/pets',
+  ],
   ['the prefix alone', ['/v1'], ['http://a/v1'], '/v1', '/v1'],
   ['the prefix with a slash', ['/v1'], ['http://a/v1'], '/v1/', '/'],
   ['encoded segments', ['/v1'], ['http://a/v1'], '/v1/a%2fb', '/a%2fb'],
   ['another spelling of the prefix', ['/v1'], ['http://a/v1'], '/%761/%7ea%c3%a9?', '/%7ea%c3%a9?'],
   ['another spelling of a long prefix', ['/a~/b'], ['http://a/a~/b'], '/%61%7E/b/c?/x', '/c?/x'],
-  ['another spelling without a prefix', ['/v1'], ['http://a/v1'], '/%76/p%65ts?a=%7e', '/%76/p%65ts?a=%7e'],
+  [
+    'another spelling without a prefix',
+    ['/v1'],
+    ['http://a/v1'],
+    '/%76/p%65ts?a=%7e',
+    '/%76/p%65ts?a=%7e',
+  ],
 ])('%s', (_what, prefixes, urls, path, sent) => {
   const rewriting = prefixRewriting(prefixes, urls);
   expect(rewriting === null ? path : rewriting.asked(parseTarget(path, PASS))).toBe(sent);

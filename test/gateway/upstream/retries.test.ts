@@ -17,8 +17,22 @@ describe('a retry is allowed', () => {
     ['not if its own body failed', USUAL, 'body', 'PUT', 0, false],
     ['a second time', USUAL, 'broken', 'GET', 1, true],
     ['not a third time', USUAL, 'broken', 'GET', 2, false],
-    ['not without a connection, if it is not asked for', { ...USUAL, on: ['reset'] }, 'unreachable', 'GET', 0, false],
-    ['not after a reset, if it is not asked for', { ...USUAL, on: ['connect'] }, 'broken', 'GET', 0, false],
+    [
+      'not without a connection, if it is not asked for',
+      { ...USUAL, on: ['reset'] },
+      'unreachable',
+      'GET',
+      0,
+      false,
+    ],
+    [
+      'not after a reset, if it is not asked for',
+      { ...USUAL, on: ['connect'] },
+      'broken',
+      'GET',
+      0,
+      false,
+    ],
   ] as const)('%s', (_what, settings, failure, method, times, allowed) => {
     expect(new Retries(settings).allows({ failure }, method, times)).toBe(allowed);
   });
@@ -26,9 +40,12 @@ describe('a retry is allowed', () => {
 
 describe('the budget', () => {
   test('admits no more than its share besides ten a second, in any ten seconds', () => {
-    const events = fc.array(fc.record({ after: fc.integer({ min: 0, max: 700 }), retry: fc.boolean() }), {
-      maxLength: 400,
-    });
+    const events = fc.array(
+      fc.record({ after: fc.integer({ min: 0, max: 700 }), retry: fc.boolean() }),
+      {
+        maxLength: 400,
+      },
+    );
     fc.assert(
       fc.property(events, fc.double({ min: 0.01, max: 1, noNaN: true }), (events, budget) => {
         const retries = new Retries({ ...USUAL, budget });

@@ -4,7 +4,16 @@ import { returnedHeaders } from '../../../src/gateway/upstream/headers.ts';
 import { ReturnedNames } from '../../../src/gateway/wire/fields.ts';
 import { returnedNames, via } from '../../support/exchange.ts';
 
-const LIST = ['Content-Type', 'text/plain', 'Content-Length', '2', 'Date', 'now', 'X-RateLimit-Limit', '9'];
+const LIST = [
+  'Content-Type',
+  'text/plain',
+  'Content-Length',
+  '2',
+  'Date',
+  'now',
+  'X-RateLimit-Limit',
+  '9',
+];
 
 function linesOf(list: readonly string[]): Pick<FieldLines, 'text' | 'dated' | 'sized' | 'length'> {
   const lines = new FieldLines();

@@ -4,7 +4,11 @@ import type { Mount } from '../../../src/config/config.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { isInMount } from '../../../src/gateway/routes.ts';
 import { mountRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';
-import { afterSegments, parseTarget, type RequestTarget } from '../../../src/gateway/wire/target.ts';
+import {
+  afterSegments,
+  parseTarget,
+  type RequestTarget,
+} from '../../../src/gateway/wire/target.ts';
 
 const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;
 
@@ -63,12 +67,9 @@ describe('a mount at /', () => {
       'd=1; Path=/',
     ];
     const response = { status: 200, reason: '', headers, body: null } as never;
-    expect(rewriting('/', '/v2', 'http://a').answered!(response).headers.filter((_, i) => i % 2 === 1)).toEqual([
-      '/a',
-      '/',
-      'c=1; Path=/',
-      'd=1; Path=/',
-    ]);
+    expect(
+      rewriting('/', '/v2', 'http://a').answered!(response).headers.filter((_, i) => i % 2 === 1),
+    ).toEqual(['/a', '/', 'c=1; Path=/', 'd=1; Path=/']);
   });
 });
 
@@ -112,21 +113,32 @@ describe('the path at the target', () => {
     );
     const rare = fc.constantFrom('/', '..', '%2e', '%2E%2e', '%5c', '\\', '%00', '//', '#');
     const pieces = fc.oneof({ weight: 9, arbitrary: common }, { weight: 1, arbitrary: rare });
-    const mounts = fc.constantFrom('/files', '/%66iles', '/fil%65%73', '/%66%69%6C%65%73', '/files%2f');
+    const mounts = fc.constantFrom(
+      '/files',
+      '/%66iles',
+      '/fil%65%73',
+      '/%66%69%6C%65%73',
+      '/files%2f',
+    );
     const prefixes = fc.constantFrom('', '/v2', '/files', '/a/b');
     let passed = 0;
-    const property = fc.property(mounts, fc.array(pieces, { maxLength: 10 }), prefixes, (mount, parts, prefix) => {
-      const read = readOrNull(`${mount}${parts.join('')}`);
-      if (read === null || !isInMount({ path: '/files' } as Mount, read.path)) return;
-      passed++;
-      const one = rewriting('/files', prefix, 'http://a');
-      const there = parseTarget(one.asked(read), PASS);
-      expect(there.path).toBe(atTarget(one, read.path));
-      expect(there.query).toBe(read.query);
-      expect(there.raw.endsWith(afterSegments(read.raw, 1))).toBe(true);
-      expect(there.path === prefix || there.path.startsWith(`${prefix}/`)).toBe(true);
-      expect(new URL(`http://a${there.path}`).pathname).toBe(there.path);
-    });
+    const property = fc.property(
+      mounts,
+      fc.array(pieces, { maxLength: 10 }),
+      prefixes,
+      (mount, parts, prefix) => {
+        const read = readOrNull(`${mount}${parts.join('')}`);
+        if (read === null || !isInMount({ path: '/files' } as Mount, read.path)) return;
+        passed++;
+        const one = rewriting('/files', prefix, 'http://a');
+        const there = parseTarget(one.asked(read), PASS);
+        expect(there.path).toBe(atTarget(one, read.path));
+        expect(there.query).toBe(read.query);
+        expect(there.raw.endsWith(afterSegments(read.raw, 1))).toBe(true);
+        expect(there.path === prefix || there.path.startsWith(`${prefix}/`)).toBe(true);
+        expect(new URL(`http://a${there.path}`).pathname).toBe(there.path);
+      },
+    );
     fc.assert(property, { numRuns: 5_000 });
     expect(passed).toBeGreaterThan(50);
   });
@@ -146,7 +158,12 @@ describe('locations in a response', () => {
     ['the prefix', moved, '/v2?a', '/files?a'],
     ['a path beside the prefix', moved, '/v20/a', '/v20/a'],
     ['one above it', moved, '/login', '/login'],
-    ['an address beside it', moved, 'http://store.example:3001/login', 'http://store.example:3001/login'],
+    [
+      'an address beside it',
+      moved,
+      'http://store.example:3001/login',
+      'http://store.example:3001/login',
+    ],
     ['a relative one', moved, 'b?c', 'b?c'],
     ['one that goes up', moved, '/v2/../admin', '/v2/../admin'],
     ['another port', moved, 'http://store.example/v2/a', 'http://store.example/v2/a'],

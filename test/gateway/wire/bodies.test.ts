@@ -139,9 +139,9 @@ describe('all bodies together', () => {
     await Promise.all(whole.map(({ read }) => read));
     const { call } = looseCall('POST', { 'Content-Length': `${MOST}` });
     const owner = { group: 'free', weight: 1, member: 'acme' };
-    await expect(bodies.read({ call, head: exchangeOf('POST', {}, { call }).head }, MOST, owner)).rejects.toMatchObject(
-      busy,
-    );
+    await expect(
+      bodies.read({ call, head: exchangeOf('POST', {}, { call }).head }, MOST, owner),
+    ).rejects.toMatchObject(busy);
     expect(call.bodyBytes).toBe(0);
     for (const { answered } of whole) answered();
   });
@@ -168,7 +168,11 @@ describe('all bodies together', () => {
   test('hold no more than their declared length', () => {
     open();
     const { call } = looseCall('POST', { 'Content-Length': '300' });
-    const read = bodies.read(exchangeOf('POST', {}, { call }), MOST, { group: 'free', weight: 1, member: 'acme' });
+    const read = bodies.read(exchangeOf('POST', {}, { call }), MOST, {
+      group: 'free',
+      weight: 1,
+      member: 'acme',
+    });
     read.catch(() => {});
     for (let i = 0; i < 3; i++) call.takeBody(Buffer.alloc(100, 'x'));
     expect(bodies.held).toBe(300);
@@ -194,7 +198,8 @@ describe('a body that arrives too slowly', () => {
     send(1);
     await expect(read).rejects.toMatchObject({
       code: 'request_timeout',
-      message: 'The request body arrived at less than 1000000 bytes per second. Send it without pauses.',
+      message:
+        'The request body arrived at less than 1000000 bytes per second. Send it without pauses.',
     });
     expect(bodies.held).toBe(0);
   });

@@ -18,7 +18,12 @@ describe('headers for the backend', () => {
     ['a key', USUAL, [['X-API-Key', KEY]], []],
     ['a bearer token', USUAL, [['Authorization', 'Bearer own']], []],
     ['another scheme', USUAL, [['Authorization', 'Basic eDp5']], ['Authorization', 'Basic eDp5']],
-    ['a bearer token of the backend', HEADER, [['Authorization', 'Bearer own']], ['Authorization', 'Bearer own']],
+    [
+      'a bearer token of the backend',
+      HEADER,
+      [['Authorization', 'Bearer own']],
+      ['Authorization', 'Bearer own'],
+    ],
     ['a header that carries no key', BEARER, [['X-API-Key', 'own']], ['X-API-Key', 'own']],
     ['a key as a bearer token', HEADER, [['Authorization', `Bearer ${KEY}`]], []],
     ['a key without a scheme', HEADER, [['Authorization', `${KEY} `]], []],
@@ -47,13 +52,20 @@ describe('headers for the backend', () => {
   });
 
   test('keep the key if settings say so', () => {
-    const head = headWith({ carriers: HEADER, hide: false }, ['X-API-Key', KEY], ['Authorization', `Bearer ${KEY}`]);
+    const head = headWith(
+      { carriers: HEADER, hide: false },
+      ['X-API-Key', KEY],
+      ['Authorization', `Bearer ${KEY}`],
+    );
     expect(head.forwardable).toEqual(['X-API-Key', KEY, 'Authorization', `Bearer ${KEY}`]);
   });
 
-  test.each(['X-User', 'x-user', 'X_User'])('never have the identity that a client states: %s', (name) => {
-    expect(headWith({ own: ['X-User'] }, [name, 'admin']).forwardable).toEqual([]);
-  });
+  test.each(['X-User', 'x-user', 'X_User'])(
+    'never have the identity that a client states: %s',
+    (name) => {
+      expect(headWith({ own: ['X-User'] }, [name, 'admin']).forwardable).toEqual([]);
+    },
+  );
 });
 
 test('keys are read from each carrier, by its exact name', () => {
@@ -68,6 +80,9 @@ test('keys are read from each carrier, by its exact name', () => {
 
 test('a large Authorization is read in linear time', () => {
   const value = `Bearer ${' '.repeat(32_000)}${'a'.repeat(32_000)} `;
-  expect(headWith({ carriers: HEADER }, ['Authorization', value]).forwardable).toEqual(['Authorization', value]);
+  expect(headWith({ carriers: HEADER }, ['Authorization', value]).forwardable).toEqual([
+    'Authorization',
+    value,
+  ]);
   expect(headWith({ carriers: USUAL }, ['Authorization', value]).forwardable).toEqual([]);
 });

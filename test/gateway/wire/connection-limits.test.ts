@@ -34,8 +34,15 @@ describe('open connections', () => {
     addresses.map((address) => enters(limits, from(address)));
 
   test('of one address are limited, and those of another are not affected', () => {
-    expect(taken('192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2')).toEqual([true, true, false, true]);
-    expect(refused).toEqual([{ type: 'connection.refused', reason: 'address', address: '192.0.2.1' }]);
+    expect(taken('192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2')).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+    expect(refused).toEqual([
+      { type: 'connection.refused', reason: 'address', address: '192.0.2.1' },
+    ]);
   });
 
   test('of one IPv4 address are the same on an IPv6 socket', () => {
@@ -58,7 +65,12 @@ describe('open connections', () => {
 
   test('of all clients are limited, also those of trusted proxies', async () => {
     limits.use({ ...LIMITS, maxConnections: 2, trustedProxies: ['10.0.0.0/8'] });
-    expect(taken('192.0.2.1', '10.0.0.1', '192.0.2.2', '10.0.0.1')).toEqual([true, true, false, false]);
+    expect(taken('192.0.2.1', '10.0.0.1', '192.0.2.2', '10.0.0.1')).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
     await until('nothing was found to end for the last two', () => refused.length === 2);
     expect(refused).toMatchObject([
       { reason: 'total', address: '192.0.2.2' },
@@ -153,19 +165,25 @@ describe('if all places are taken', () => {
     await until('room is made', () => oldest!.isEnded);
     expect(newcomer!.hasEntered).toBe(true);
     expect([ended(others) > 0, ended(few)]).toEqual([true, 0]);
-    expect(events).toEqual([{ type: 'connection.ended', withKey: 0, withoutKey: 1 + ended(others) }]);
+    expect(events).toEqual([
+      { type: 'connection.ended', withKey: 0, withoutKey: 1 + ended(others) },
+    ]);
   });
 
   test('those that ended are closed, though their clients do not close them', async () => {
     const crowd = add(18, '192.0.2.1', LONG);
     add(2, '192.0.2.2', 0);
     await until('some have ended', () => ended(crowd) > 0);
-    await until('they are closed', () => crowd.every(({ isEnded, socket }) => socket.destroyed === isEnded));
+    await until('they are closed', () =>
+      crowd.every(({ isEnded, socket }) => socket.destroyed === isEnded),
+    );
   });
 
   test('a newcomer is refused if every connection has a request in flight, and one of them finds its place', async () => {
     const busy = add(18, '192.0.2.1', null);
-    const [first, second, third] = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map((address) => add(1, address, null)[0]!);
+    const [first, second, third] = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map(
+      (address) => add(1, address, null)[0]!,
+    );
     expect([first!.hasEntered, second!.hasEntered]).toEqual([true, true]);
     await until('the third is refused', () => third!.socket.destroyed);
     expect([third!.hasEntered, ended(busy)]).toEqual([false, 0]);
@@ -184,7 +202,9 @@ describe('if all places are taken', () => {
     const keyed = [2, 3, 4, 5, 6, 7].flatMap((i) => add(1, `192.0.2.${i}`, LONG, true));
     add(12, '192.0.2.1', null);
     const large = add(2, '192.0.2.1', 0);
-    await until('the large network is refused', () => large.every(({ socket }) => socket.destroyed));
+    await until('the large network is refused', () =>
+      large.every(({ socket }) => socket.destroyed),
+    );
     expect(ended(keyed)).toBe(0);
     const newcomers = [11, 12, 13].flatMap((i) => add(1, `192.0.2.${i}`, null));
     await until('all newcomers are in', () => newcomers.every(settled));

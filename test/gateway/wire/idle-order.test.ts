@@ -18,7 +18,11 @@ const many = network(100);
 
 test.each<[rule: string, given: Given[], order: string]>([
   ['the longest idle first', [place('new', 9), place('old', 1), place('mid', 5)], 'old mid new'],
-  ['without a key first, however new', [place('keyed', 1, { isKnown: true }), place('none', 9)], 'none keyed'],
+  [
+    'without a key first, however new',
+    [place('keyed', 1, { isKnown: true }), place('none', 9)],
+    'none keyed',
+  ],
   [
     'of the network that holds most first, however new',
     [place('single', 1, { network: network(1) }), place('one of three', 9, { network: crowd })],
@@ -29,7 +33,9 @@ test.each<[rule: string, given: Given[], order: string]>([
     [
       ...[1, 2, 3].map((since) => place(`a${since}`, since, { network: crowd })),
       ...[4, 5].map((since) => place(`b${since}`, since, { network: network(2) })),
-    ].map((one, _i, all) => (one.name.startsWith('b') ? { ...one, network: all[3]!.network } : one)),
+    ].map((one, _i, all) =>
+      one.name.startsWith('b') ? { ...one, network: all[3]!.network } : one,
+    ),
     'a1 a2 b4 a3 b5',
   ],
   [
@@ -89,12 +95,15 @@ function oneByOne(given: readonly Given[]): Given[] {
 
 test('the order is that of a search before each end', () => {
   const isPlain = (given: readonly Given[]) =>
-    new Set(given.map(({ since }) => since)).size === given.length && given.every(({ isProxy }) => !isProxy);
+    new Set(given.map(({ since }) => since)).size === given.length &&
+    given.every(({ isProxy }) => !isProxy);
   fc.assert(
     fc.property(
       places.filter(isPlain),
       (given) =>
-        void expect(inOrderOfEnd(given).map(({ name }) => name)).toEqual(oneByOne(given).map(({ name }) => name)),
+        void expect(inOrderOfEnd(given).map(({ name }) => name)).toEqual(
+          oneByOne(given).map(({ name }) => name),
+        ),
     ),
   );
 });

@@ -113,7 +113,11 @@ test('a response in progress announces the end of its connection, and ends it', 
   await door.holds(1);
   const drained = door.drain();
   door.held[0]!.answer(200, '', lines(), 'late');
-  expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'close' } });
+  expect(await wire.answer()).toMatchObject({
+    status: 200,
+    body: 'late',
+    headers: { connection: 'close' },
+  });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
 });
@@ -129,7 +133,11 @@ test('a response whose head was sent is finished, and its connection then ends',
   const drained = door.drain();
   held.write(Buffer.from('late'), () => {});
   held.end();
-  expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'keep-alive' } });
+  expect(await wire.answer()).toMatchObject({
+    status: 200,
+    body: 'late',
+    headers: { connection: 'keep-alive' },
+  });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
 });
@@ -165,7 +173,11 @@ test('a request whose head has only begun is awaited and answered', async () => 
   expect(await idle.ended()).toBe('');
   for (const wire of wires) wire.send(GET.slice(10));
   for (const wire of wires) {
-    expect(await wire.answer()).toMatchObject({ status: 200, body: '/now', headers: { connection: 'close' } });
+    expect(await wire.answer()).toMatchObject({
+      status: 200,
+      body: '/now',
+      headers: { connection: 'close' },
+    });
     expect(await wire.ended()).toBe('');
   }
   expect(await drained).toBe(0);
@@ -178,8 +190,14 @@ test('pipelined requests behind one in progress are answered, and the last respo
   await door.holds(1);
   const drained = door.drain();
   door.held[0]!.answer(200, '', lines(), 'first');
-  expect(await wire.answer()).toMatchObject({ body: 'first', headers: { connection: 'keep-alive' } });
-  expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'keep-alive' } });
+  expect(await wire.answer()).toMatchObject({
+    body: 'first',
+    headers: { connection: 'keep-alive' },
+  });
+  expect(await wire.answer()).toMatchObject({
+    body: '/now',
+    headers: { connection: 'keep-alive' },
+  });
   await door.holds(2);
   door.held[1]!.answer(200, '', lines(), 'last');
   expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
@@ -193,7 +211,8 @@ test('requests in the buffers at the beginning of a stop are answered', async ()
   const unused = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
   for (const wire of [...wires, ...unused]) wire.send(GET);
   const drained = door.drain();
-  for (const wire of [...wires, ...unused]) expect(await wire.answer()).toMatchObject({ status: 200, body: '/now' });
+  for (const wire of [...wires, ...unused])
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '/now' });
   expect(await drained).toBe(0);
 });
 
@@ -209,7 +228,8 @@ test('connections in the backlog of the system are answered', async () => {
 });
 
 test('clients that keep connecting while the listener closes are answered or refused, and never reset', async () => {
-  // A connection without a request is never quiet for too long, however late its client gets the processor.
+  // A connection without a request is never quiet for too long, however late its client gets the
+  // processor.
   jest.spyOn(performance, 'now').mockReturnValue(performance.now());
   const clients = new Worker(new URL('../../support/connecting-clients.ts', import.meta.url));
   const lost: (readonly string[])[] = [];
@@ -237,7 +257,9 @@ test('bytes behind the last request do not reset its connection', async () => {
     reset = true;
   });
   door.held[0]!.answer(200, '', lines(), 'x'.repeat(1_000_000));
-  wire.send(`POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`);
+  wire.send(
+    `POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`,
+  );
   expect((await wire.answer()).body).toHaveLength(1_000_000);
   expect(await wire.ended()).toBe('');
   await drained;
@@ -253,7 +275,10 @@ test('everything is answered during the delay, and each response announces the e
     return cutOff;
   });
   for (const wire of [used, await door.connect()]) {
-    expect(await wire.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+    expect(await wire.send(GET).answer()).toMatchObject({
+      body: '/now',
+      headers: { connection: 'close' },
+    });
     expect(await wire.ended()).toBe('');
   }
   expect(over).toBe(false);
@@ -274,7 +299,10 @@ test('stops accepting before the delay if other processes accept at the same add
       ({ code }) => code === 'ECONNREFUSED',
     ),
   );
-  expect(await used.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+  expect(await used.send(GET).answer()).toMatchObject({
+    body: '/now',
+    headers: { connection: 'close' },
+  });
   expect(await drained).toBe(0);
 });
 

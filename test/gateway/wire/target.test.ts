@@ -9,7 +9,8 @@ const refused = (message: string) =>
   expect.objectContaining({ code: 'malformed_request', status: 400, message }) as unknown as Error;
 
 const DOTS = 'The path has a dot segment ("." or ".."). Send the path without it.';
-const BEGINS_WITH_SEMICOLON = 'The path has a segment that begins with ";". Remove the ";", or put text before it.';
+const BEGINS_WITH_SEMICOLON =
+  'The path has a segment that begins with ";". Remove the ";", or put text before it.';
 
 describe('a request target', () => {
   test.each([
@@ -31,9 +32,12 @@ describe('a request target', () => {
     ['HTTP://user:pw@elsewhere.example:99/p%65ts?', '/p%65ts?', '/pets', ''],
     ['http://elsewhere.example', '/', '/', ''],
     ['http://elsewhere.example?x=1', '/?x=1', '/', 'x=1'],
-  ])('%s is forwarded as %s, and read as the path %s and the query "%s"', (url, raw, path, query) => {
-    expect(parseTarget(url)).toEqual({ raw, path, query });
-  });
+  ])(
+    '%s is forwarded as %s, and read as the path %s and the query "%s"',
+    (url, raw, path, query) => {
+      expect(parseTarget(url)).toEqual({ raw, path, query });
+    },
+  );
 
   test.each([
     ['/a%2fb', 'an encoded "/" (%2F)', 'encodedSlash'],
@@ -120,7 +124,11 @@ describe('a request target', () => {
   ])('%j is refused, with what to do', (url) => {
     const message = expect.stringMatching(/\. (Send|Remove|Percent-encode|Encode) .+\.$/);
     expect(() => parseTarget(url)).toThrow(
-      expect.objectContaining({ code: 'malformed_request', status: 400, message }) as unknown as Error,
+      expect.objectContaining({
+        code: 'malformed_request',
+        status: 400,
+        message,
+      }) as unknown as Error,
     );
   });
 
@@ -134,7 +142,10 @@ describe('a request target', () => {
           expect(refusal).toBeInstanceOf(Refusal);
           return;
         }
-        expect(parseTarget(`${first.path}?${first.query}`)).toMatchObject({ path: first.path, query: first.query });
+        expect(parseTarget(`${first.path}?${first.query}`)).toMatchObject({
+          path: first.path,
+          query: first.query,
+        });
         expect(parseTarget(first.raw)).toEqual(first);
         const resolved = new URL(`http://x${first.path}`);
         expect(resolved.pathname).toBe(first.path);
@@ -146,13 +157,18 @@ describe('a request target', () => {
 /** Another spelling of the same characters. */
 const spelt = (character: string, spelling: 'plain' | 'lower' | 'upper'): string => {
   const isFree = /[A-Za-z0-9._~-]/.test(character);
-  if (character === '/' || (isFree && spelling === 'plain') || "!$&'()*+,=:@".includes(character)) return character;
-  const bytes = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  if (character === '/' || (isFree && spelling === 'plain') || "!$&'()*+,=:@".includes(character))
+    return character;
+  const bytes = [...Buffer.from(character)]
+    .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+    .join('');
   return spelling === 'upper' ? bytes.toUpperCase() : bytes;
 };
 
 const characters = fc.constantFrom(...'ab9-._~!:@é%/');
-const spellings = fc.array(fc.tuple(characters, fc.constantFrom('plain', 'lower', 'upper')), { maxLength: 20 });
+const spellings = fc.array(fc.tuple(characters, fc.constantFrom('plain', 'lower', 'upper')), {
+  maxLength: 20,
+});
 
 describe('a path without its first segments', () => {
   test.each([
@@ -181,7 +197,8 @@ describe('a path without its first segments', () => {
         const rest = afterSegments(raw, count);
         expect(raw.endsWith(rest)).toBe(true);
         const restOfPath = afterSegments(target.path, count);
-        if (rest.startsWith('/')) expect(parseTarget(rest, PASS)).toMatchObject({ path: restOfPath, query });
+        if (rest.startsWith('/'))
+          expect(parseTarget(rest, PASS)).toMatchObject({ path: restOfPath, query });
         else expect([rest, restOfPath]).toEqual([`?${query}`, '']);
       }),
       { numRuns: 2_000 },

@@ -12,7 +12,10 @@ const traceIn = (...fields: string[]) => {
 const traceparentIn = (...fields: string[]) => traceIn(...fields).traceparent;
 
 test('a traceparent is accepted in the form of W3C Trace Context, and forwarded', () => {
-  expect(traceIn('Traceparent', GOOD)).toMatchObject({ traceparent: GOOD, forwardable: ['Traceparent', GOOD] });
+  expect(traceIn('Traceparent', GOOD)).toMatchObject({
+    traceparent: GOOD,
+    forwardable: ['Traceparent', GOOD],
+  });
   expect(traceparentIn()).toBeUndefined();
 });
 
@@ -44,8 +47,13 @@ test.each([
 });
 
 test('several are ignored, whichever is valid', () => {
-  expect(traceIn('traceparent', GOOD, 'traceparent', GOOD)).toMatchObject({ traceparent: undefined, forwardable: [] });
-  expect(traceparentIn('traceparent', GOOD, 'traceparent', 'x', 'traceparent', GOOD)).toBeUndefined();
+  expect(traceIn('traceparent', GOOD, 'traceparent', GOOD)).toMatchObject({
+    traceparent: undefined,
+    forwardable: [],
+  });
+  expect(
+    traceparentIn('traceparent', GOOD, 'traceparent', 'x', 'traceparent', GOOD),
+  ).toBeUndefined();
 });
 
 describe('a tracestate', () => {
@@ -92,21 +100,32 @@ describe('a tracestate', () => {
   });
 
   test('without a traceparent is dropped', () => {
-    expect(traceIn('tracestate', 'a=1')).toEqual({ traceparent: undefined, tracestate: undefined, forwardable: [] });
+    expect(traceIn('tracestate', 'a=1')).toEqual({
+      traceparent: undefined,
+      tracestate: undefined,
+      forwardable: [],
+    });
   });
 });
 
 test('forwarded headers are well-formed, whatever a client sends', () => {
-  const piece = fc.oneof(fc.constantFrom(GOOD, 'a=1', ',', '=', '-', '00', 'ff', ' '), fc.string({ maxLength: 4 }));
+  const piece = fc.oneof(
+    fc.constantFrom(GOOD, 'a=1', ',', '=', '-', '00', 'ff', ' '),
+    fc.string({ maxLength: 4 }),
+  );
   const value = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom('traceparent', 'tracestate'), value), { maxLength: 4 }), (fields) => {
-      const { traceparent, tracestate, forwardable } = traceIn(...fields.flat());
-      const sent = (name: string) => forwardable.filter((_, i) => i % 2 === 1 && forwardable[i - 1] === name);
-      expect(sent('traceparent')).toHaveLength(traceparent === undefined ? 0 : 1);
-      if (tracestate === undefined) expect(sent('tracestate')).toEqual([]);
-      else expect(sent('tracestate').join(', ')).toBe(tracestate);
-      if (traceparent === undefined) expect(tracestate).toBeUndefined();
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('traceparent', 'tracestate'), value), { maxLength: 4 }),
+      (fields) => {
+        const { traceparent, tracestate, forwardable } = traceIn(...fields.flat());
+        const sent = (name: string) =>
+          forwardable.filter((_, i) => i % 2 === 1 && forwardable[i - 1] === name);
+        expect(sent('traceparent')).toHaveLength(traceparent === undefined ? 0 : 1);
+        if (tracestate === undefined) expect(sent('tracestate')).toEqual([]);
+        else expect(sent('tracestate').join(', ')).toBe(tracestate);
+        if (traceparent === undefined) expect(tracestate).toBeUndefined();
+      },
+    ),
   );
 });

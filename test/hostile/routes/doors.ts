@@ -84,7 +84,11 @@ export class Doors {
     this.all = parts.all;
   }
 
-  static async open({ settings = '', plans, isUnreachable = false }: DoorsOptions = {}): Promise<Doors> {
+  static async open({
+    settings = '',
+    plans,
+    isUnreachable = false,
+  }: DoorsOptions = {}): Promise<Doors> {
     const folder = mkdtempSync(join(tmpdir(), 'storegate-doors-'));
     const backend = await RecordingStore.start();
     const hole = isUnreachable ? await startBlackHole() : null;
@@ -101,7 +105,11 @@ export class Doors {
       ...options,
       settings: `contract: { file: "${file}", unknownQuery: pass }\nmounts: [${mounts.join(', ')}]\n${settings}`,
     });
-    const undescribed = await TestGateway.start({ ...options, settings, env: { STOREGATE_CONTRACT: 'none' } });
+    const undescribed = await TestGateway.start({
+      ...options,
+      settings,
+      env: { STOREGATE_CONTRACT: 'none' },
+    });
     const places: readonly (readonly [DoorName, string, TestGateway])[] = [
       ['operation', '/operation', described],
       ['public operation', '/public', described],
@@ -127,7 +135,10 @@ export class Doors {
     return this.backend.requests.filter(({ line }) => line.split(' ')[1]!.startsWith(path));
   }
 
-  /** Stops the gateways, and then calls `respond` for each waiting request. Only the first call counts. */
+  /**
+   * Stops the gateways, and then calls `respond` for each waiting request. Only the first call
+   * counts.
+   */
   stop(respond: (socket: Socket) => void): void {
     if (this.#stopping !== null) return;
     this.#stopping = Promise.all(this.#parts.gateways.map((gateway) => gateway.stop()));

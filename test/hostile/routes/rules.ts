@@ -22,7 +22,8 @@ export interface Group {
   readonly isParallel?: boolean;
 }
 
-const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+const SWITCHED =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const WITHOUT_BODY: readonly DoorName[] = ['WebSocket'];
 const KIB = 1024;
@@ -31,10 +32,12 @@ const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n[]';
 
 /** A valid JSON text of this length. */
 const text = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
-const ok = (fields = '', body = '[]') => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
+const ok = (fields = '', body = '[]') =>
+  `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
 /** A good response at any door. */
 const good = (door: Door, fields = '') => (door.isTunnel ? `${SWITCHED}${fields}\r\n` : ok(fields));
-const post = (door: Door, body: string) => door.request('POST', [`Content-Length: ${body.length}`], body);
+const post = (door: Door, body: string) =>
+  door.request('POST', [`Content-Length: ${body.length}`], body);
 
 function answering(doors: Doors, bytes: (door: Door) => string): void {
   doors.respond((socket, { line }) => {
@@ -61,7 +64,9 @@ const BODIES: readonly Rule[] = [
     notAt: WITHOUT_BODY,
     expected: [413, 'payload_too_large', 0],
     async observe(door, doors) {
-      const { status, code } = await door.ask(door.request('POST', [`Content-Length: ${9 * KIB * KIB}`]));
+      const { status, code } = await door.ask(
+        door.request('POST', [`Content-Length: ${9 * KIB * KIB}`]),
+      );
       return [status, code, doors.received(door).length];
     },
   },
@@ -94,9 +99,16 @@ const BODIES: readonly Rule[] = [
     expected: [200, [], ['4'], '"ab"'],
     async observe(door, doors) {
       answering(doors, good);
-      const { status } = await door.ask(door.request('POST', [CHUNKED], '2\r\n"a\r\n2;x=y\r\nb"\r\n0\r\n\r\n'));
+      const { status } = await door.ask(
+        door.request('POST', [CHUNKED], '2\r\n"a\r\n2;x=y\r\nb"\r\n0\r\n\r\n'),
+      );
       const received = doors.received(door).at(-1)!;
-      return [status, valuesOf(received, 'transfer-encoding'), valuesOf(received, 'content-length'), received.body];
+      return [
+        status,
+        valuesOf(received, 'transfer-encoding'),
+        valuesOf(received, 'content-length'),
+        received.body,
+      ];
     },
   },
   {
@@ -141,7 +153,10 @@ const RESPONSES: readonly Rule[] = [
     notAt: ['WebSocket'],
     expected: ['cut off', 'cut off'],
     async observe(door, doors) {
-      const beginnings = ['Content-Length: 100\r\n\r\n[1,', 'Transfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'];
+      const beginnings = [
+        'Content-Length: 100\r\n\r\n[1,',
+        'Transfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n',
+      ];
       const ends = [];
       for (const beginning of beginnings) {
         answering(doors, () => `HTTP/1.1 200 OK\r\n${beginning}`);
@@ -165,7 +180,11 @@ const RESPONSES: readonly Rule[] = [
     name: 'A response that is not valid HTTP is 502',
     expected: Array(3).fill([502, 'upstream_error']),
     async observe(door, doors) {
-      const invalid = ['HTTP/1.1 700 No\r\n\r\n', 'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n', 'SSH-2.0-x\r\n\r\n'];
+      const invalid = [
+        'HTTP/1.1 700 No\r\n\r\n',
+        'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n',
+        'SSH-2.0-x\r\n\r\n',
+      ];
       const statuses = [];
       for (const bytes of invalid) {
         answering(doors, () => bytes);
@@ -202,7 +221,9 @@ const RESPONSES: readonly Rule[] = [
     async observe(door, doors) {
       doors.backend.respondToHeads = (socket) => void socket.write(FORBIDDEN);
       const wire = await door.connect();
-      wire.send(door.request('POST', [`Content-Length: ${3 * KIB * KIB}`], 'x'.repeat(2 * KIB * KIB)));
+      wire.send(
+        door.request('POST', [`Content-Length: ${3 * KIB * KIB}`], 'x'.repeat(2 * KIB * KIB)),
+      );
       const { status } = await wire.answer();
       wire.close();
       doors.backend.respondToHeads = null;
@@ -216,9 +237,14 @@ const FIELDS: readonly Rule[] = [
     name: 'Hop-by-hop fields pass in neither direction, and clients cannot set fields of the gateway',
     expected: [[], [], [], ['acme'], ['127.0.0.1'], false, undefined, '2'],
     async observe(door, doors) {
-      const theirs = 'Keep-Alive: timeout=7\r\nProxy-Authenticate: x\r\nRateLimit: x\r\nX-Kept: 2\r\n';
+      const theirs =
+        'Keep-Alive: timeout=7\r\nProxy-Authenticate: x\r\nRateLimit: x\r\nX-Kept: 2\r\n';
       answering(doors, (door) => good(door, theirs));
-      const forged = ['X-Storegate-Account: victim', 'X_Storegate_Account: victim', 'X-Forwarded-For: 6.6.6.6'];
+      const forged = [
+        'X-Storegate-Account: victim',
+        'X_Storegate_Account: victim',
+        'X-Forwarded-For: 6.6.6.6',
+      ];
       const headers = ['Keep-Alive: 1', 'TE: trailers', 'Proxy-Authorization: x', ...forged];
       const answer = await door.ask(door.request('GET', headers));
       const received = doors.received(door).at(-1)!;
@@ -243,7 +269,12 @@ const FIELDS: readonly Rule[] = [
       ['Basic', 'Bearer', '1', '2'],
     ],
     async observe(door, doors) {
-      const theirs = ['WWW-Authenticate: Basic', 'WWW-Authenticate: Bearer', 'Set-Cookie: 1', 'Set-Cookie: 2'];
+      const theirs = [
+        'WWW-Authenticate: Basic',
+        'WWW-Authenticate: Bearer',
+        'Set-Cookie: 1',
+        'Set-Cookie: 2',
+      ];
       answering(doors, (door) => good(door, `${theirs.join('\r\n')}\r\n`));
       const wire = await door.connect();
       const sent = ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'];
@@ -263,7 +294,10 @@ const FIELDS: readonly Rule[] = [
       const encoded = `/%${door.path.charCodeAt(1).toString(16)}${door.path.slice(2)}?a=%7e&b=[1]&?`;
       doors.respond((socket) => void socket.write(good(door)));
       const { status } = await door.ask(door.request('GET', [], '', encoded));
-      return [door.isTunnel ? status + 99 : status, doors.backend.requests.at(-1)!.line === `GET ${encoded} HTTP/1.1`];
+      return [
+        door.isTunnel ? status + 99 : status,
+        doors.backend.requests.at(-1)!.line === `GET ${encoded} HTTP/1.1`,
+      ];
     },
   },
   {
@@ -297,7 +331,9 @@ const FIELDS: readonly Rule[] = [
     notAt: ['WebSocket'],
     expected: ['*', undefined],
     async observe(door, doors) {
-      answering(doors, (door) => good(door, 'Access-Control-Allow-Origin: x\r\nAccess-Control-Allow-Methods: x\r\n'));
+      answering(doors, (door) =>
+        good(door, 'Access-Control-Allow-Origin: x\r\nAccess-Control-Allow-Methods: x\r\n'),
+      );
       const { headers } = await door.ask(door.request('GET', ['Origin: https://a.example']));
       return [headers['access-control-allow-origin'], headers['access-control-allow-methods']];
     },
@@ -388,7 +424,9 @@ const LIMITS: readonly Rule[] = [
     notAt: ['public operation'],
     expected: [401, 0],
     async observe(door, doors) {
-      const { status } = await door.ask(door.request('GET').replace(/X-API-Key: \S+/, 'X-API-Key: sg_test_x'));
+      const { status } = await door.ask(
+        door.request('GET').replace(/X-API-Key: \S+/, 'X-API-Key: sg_test_x'),
+      );
       return [status, doors.received(door).length];
     },
   },
@@ -400,7 +438,10 @@ const LIMITS: readonly Rule[] = [
       for (let i = 0; i < 3; i++) await door.ask();
       const { status, code, headers } = await door.ask();
       const remaining = Number(headers['x-ratelimit-remaining']);
-      return [[remaining, status, code, Number(headers['retry-after']) > 0], doors.received(door).length];
+      return [
+        [remaining, status, code, Number(headers['retry-after']) > 0],
+        doors.received(door).length,
+      ];
     },
   },
   {
@@ -420,7 +461,9 @@ const HEADS: readonly Rule[] = [
     name: 'A request head above `http.maxHeaderBytes` is 431',
     expected: [431, 'headers_too_large'],
     async observe(door) {
-      const { status, code } = await door.ask(door.request('GET', [`X-Large: ${'x'.repeat(20 * KIB)}`]));
+      const { status, code } = await door.ask(
+        door.request('GET', [`X-Large: ${'x'.repeat(20 * KIB)}`]),
+      );
       return [status, code];
     },
   },
@@ -493,7 +536,10 @@ const LARGE: readonly Rule[] = [
       const { status, code } = await Promise.race(refused);
       for (const wire of wires) wire.close();
       await Promise.allSettled(refused);
-      return [status === 503 && code === 'gateway_busy', (await door.ask(post(door, text(100)))).status];
+      return [
+        status === 503 && code === 'gateway_busy',
+        (await door.ask(post(door, text(100)))).status,
+      ];
     },
   },
 ];
@@ -507,7 +553,10 @@ const STOP: readonly Rule[] = [
       doors.respond((socket) => void doors.waiting.push(socket));
       const wire = await door.connect();
       wire.send(door.request('GET'));
-      await until('all requests are in flight', () => doors.waiting.length === doors.all.length - 1);
+      await until(
+        'all requests are in flight',
+        () => doors.waiting.length === doors.all.length - 1,
+      );
       doors.stop((socket) => socket.write(ok()));
       const { status } = await wire.answer();
       wire.close();
@@ -518,10 +567,12 @@ const STOP: readonly Rule[] = [
 
 const FEW_PLANS =
   'plans: { free: { windows: [{ limit: 3, per: minute }] } }\npublic: { windows: [{ limit: 3, per: minute }] }\nbans: { workers: 1, strikes: 2, grace: 0ms }\n';
-const CONCURRENT_PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }], concurrency: 2 } }\n';
+const CONCURRENT_PLANS =
+  'plans: { free: { windows: [{ limit: 100000, per: minute }], concurrency: 2 } }\n';
 const PLANS =
   'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\npublic: { windows: [{ limit: 100000, per: minute }] }\n';
-const upstream = (...more: string[]) => `upstream: { ${['ejection: { enabled: false }', ...more].join(', ')} }\n`;
+const upstream = (...more: string[]) =>
+  `upstream: { ${['ejection: { enabled: false }', ...more].join(', ')} }\n`;
 
 export const GROUPS: readonly Group[] = [
   {
@@ -542,10 +593,17 @@ export const GROUPS: readonly Group[] = [
     rules: RESPONSES,
   },
   { name: 'fields', options: { plans: PLANS, settings: upstream() }, rules: FIELDS },
-  { name: 'connections', options: { plans: CONCURRENT_PLANS, settings: upstream() }, rules: CONNECTIONS },
+  {
+    name: 'connections',
+    options: { plans: CONCURRENT_PLANS, settings: upstream() },
+    rules: CONNECTIONS,
+  },
   {
     name: 'slow clients',
-    options: { plans: PLANS, settings: `http: { minBodyRate: 1KiB }\n${upstream('connections: 1')}` },
+    options: {
+      plans: PLANS,
+      settings: `http: { minBodyRate: 1KiB }\n${upstream('connections: 1')}`,
+    },
     rules: SLOW,
     isParallel: true,
   },
@@ -563,5 +621,10 @@ export const GROUPS: readonly Group[] = [
     },
     rules: LARGE,
   },
-  { name: 'a stop', options: { plans: PLANS, settings: upstream() }, rules: STOP, isParallel: true },
+  {
+    name: 'a stop',
+    options: { plans: PLANS, settings: upstream() },
+    rules: STOP,
+    isParallel: true,
+  },
 ];

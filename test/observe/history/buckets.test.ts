@@ -15,7 +15,9 @@ describe('durations in buckets', () => {
   test('are reported with an error of 5 % at most', () => {
     fc.assert(
       fc.property(duration, (duration) => {
-        expect(Math.abs(durationIn(bucketOf(duration)) - duration)).toBeLessThanOrEqual(ERROR * duration);
+        expect(Math.abs(durationIn(bucketOf(duration)) - duration)).toBeLessThanOrEqual(
+          ERROR * duration,
+        );
       }),
     );
   });
@@ -28,7 +30,9 @@ describe('durations in buckets', () => {
     );
   });
 
-  test.each([0, -1, 0.1, Number.NaN])('%d is in the first bucket', (duration) => expect(bucketOf(duration)).toBe(0));
+  test.each([0, -1, 0.1, Number.NaN])('%d is in the first bucket', (duration) =>
+    expect(bucketOf(duration)).toBe(0),
+  );
 
   test.each([80_000, 1e12, Number.POSITIVE_INFINITY])('%d is in the last bucket', (duration) => {
     expect(bucketOf(duration)).toBe(BUCKETS - 1);
@@ -47,5 +51,6 @@ describe('durations in buckets', () => {
     );
   });
 
-  test('have no quantiles without values', () => expect(quantile(new Uint32Array(BUCKETS), 0.5)).toBeNull());
+  test('have no quantiles without values', () =>
+    expect(quantile(new Uint32Array(BUCKETS), 0.5)).toBeNull());
 });

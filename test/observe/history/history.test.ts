@@ -2,10 +2,27 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MINUTE } from '../../../src/common/time.ts';
 import { History } from '../../../src/observe/history/history.ts';
-import { ALL, operationRow, packMinute, planRow, unpackMinute } from '../../../src/observe/history/minute.ts';
+import {
+  ALL,
+  operationRow,
+  packMinute,
+  planRow,
+  unpackMinute,
+} from '../../../src/observe/history/minute.ts';
 import { addPacked, NotPacked, packRow, Unpacking } from '../../../src/observe/history/packing.ts';
-import { MOST_OPERATIONS, MOST_PLANS, OTHER, Recorder } from '../../../src/observe/history/recorder.ts';
-import { COLUMNS, classesIn, requestsIn, statusesIn, verdictsIn } from '../../../src/observe/history/row.ts';
+import {
+  MOST_OPERATIONS,
+  MOST_PLANS,
+  OTHER,
+  Recorder,
+} from '../../../src/observe/history/recorder.ts';
+import {
+  COLUMNS,
+  classesIn,
+  requestsIn,
+  statusesIn,
+  verdictsIn,
+} from '../../../src/observe/history/row.ts';
 import { DAY, HOUR, TestClock } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
@@ -14,7 +31,8 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 function recording(history = new History()) {
   const clock = new TestClock(NOON);
   const recorder = new Recorder(clock.read, (minute) => void history.add(minute));
-  const read = (name = ALL, step = MINUTE, from = 0) => history.read(name, { from, to: Number.MAX_SAFE_INTEGER, step });
+  const read = (name = ALL, step = MINUTE, from = 0) =>
+    history.read(name, { from, to: Number.MAX_SAFE_INTEGER, step });
   return { clock, recorder, history, read };
 }
 
@@ -36,7 +54,9 @@ describe('a row', () => {
     expect(requestsIn(row)).toBe(1);
     expect(Object.entries(classesIn(row)).filter(([, count]) => count > 0)).toEqual([[ofClass, 1]]);
     const verdict = 'verdict' in event ? event.verdict : 'admitted';
-    expect(Object.entries(verdictsIn(row)).filter(([, count]) => count > 0)).toEqual(verdict ? [[verdict, 1]] : []);
+    expect(Object.entries(verdictsIn(row)).filter(([, count]) => count > 0)).toEqual(
+      verdict ? [[verdict, 1]] : [],
+    );
     expect(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)).toEqual(
       [403, 429].includes(event.status) ? [[String(event.status), 1]] : [],
     );
@@ -56,7 +76,10 @@ describe('a row', () => {
   test('is never more than its columns, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        for (const read of [() => addPacked(new Float64Array(COLUMNS), bytes), () => void unpackMinute(bytes)]) {
+        for (const read of [
+          () => addPacked(new Float64Array(COLUMNS), bytes),
+          () => void unpackMinute(bytes),
+        ]) {
           try {
             read();
           } catch (error) {
@@ -138,16 +161,21 @@ describe('a minute', () => {
     }
     const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
     const inMinutes = (time: number) => (time - NOON) / MINUTE;
-    const found = history.outages(all).map(({ begin, end }) => [inMinutes(begin), inMinutes(end) - inMinutes(begin)]);
+    const found = history
+      .outages(all)
+      .map(({ begin, end }) => [inMinutes(begin), inMinutes(end) - inMinutes(begin)]);
     expect(found).toEqual(outages);
     expect(history.outages({ ...all, from: NOON + HOUR })).toMatchObject([{ policies: 1 }]);
   });
 
   test('has a limited number of rows, however many operations there are, and misses no request', async () => {
     const { recorder, read, history } = recording();
-    for (let i = 0; i < 5_000; i++) recorder.observe(requestEvent({ operation: `op${i}`, plan: `plan${i}` }));
+    for (let i = 0; i < 5_000; i++)
+      recorder.observe(requestEvent({ operation: `op${i}`, plan: `plan${i}` }));
     recorder.close();
-    expect(unpackMinute(history.minutes.get(NOON)!).rows.size).toBe(1 + MOST_OPERATIONS + 1 + MOST_PLANS + 1);
+    expect(unpackMinute(history.minutes.get(NOON)!).rows.size).toBe(
+      1 + MOST_OPERATIONS + 1 + MOST_PLANS + 1,
+    );
     expect(requestsIn((await read(operationRow(OTHER)))[0]!.row)).toBe(5_000 - MOST_OPERATIONS);
     expect(requestsIn((await read(planRow(OTHER)))[0]!.row)).toBe(5_000 - MOST_PLANS);
   });
@@ -155,7 +183,11 @@ describe('a minute', () => {
 
 describe('a history', () => {
   const minute = (start: number, counts: Readonly<Record<string, number>>, policies = 0) =>
-    packMinute({ start, policies, rows: new Map(Object.entries(counts).map(([name, count]) => [name, rowOf(count)])) });
+    packMinute({
+      start,
+      policies,
+      rows: new Map(Object.entries(counts).map(([name, count]) => [name, rowOf(count)])),
+    });
   const rowOf = (count: number) => new Uint32Array(COLUMNS).fill(count, 3, 4);
 
   test('merges one minute of several processes', async () => {
@@ -177,7 +209,11 @@ describe('a history', () => {
   test('is read in steps, from the oldest on', async () => {
     const history = new History();
     for (const at of [3, 1, 65, 62, 0]) history.add(minute(NOON + at * MINUTE, { [ALL]: 1 }));
-    const read = await history.read(ALL, { from: NOON + MINUTE, to: NOON + 65 * MINUTE, step: HOUR });
+    const read = await history.read(ALL, {
+      from: NOON + MINUTE,
+      to: NOON + 65 * MINUTE,
+      step: HOUR,
+    });
     expect(read.map(({ start, minutes, row }) => [start, minutes, requestsIn(row)])).toEqual([
       [NOON, 2, 2],
       [NOON + HOUR, 1, 1],
@@ -202,7 +238,11 @@ describe('a history', () => {
     const history = new History();
     history.add(minute(NOON, { [ALL]: 1 }));
     const before = history.bytes;
-    for (const bytes of [Buffer.from('nothing'), minute(NOON, { [ALL]: 1 }).subarray(0, -1), Buffer.alloc(0)])
+    for (const bytes of [
+      Buffer.from('nothing'),
+      minute(NOON, { [ALL]: 1 }).subarray(0, -1),
+      Buffer.alloc(0),
+    ])
       expect(() => history.add(bytes)).toThrow(NotPacked);
     expect([history.minutes.size, history.bytes]).toEqual([1, before]);
   });
@@ -212,7 +252,9 @@ describe('a history', () => {
     const { clock, recorder, history, read } = recording(new History(budget));
     for (let at = 0; at < DAY / MINUTE; at += 10) {
       for (let i = 0; i < 300; i++)
-        recorder.observe(requestEvent({ operation: `operation${i}`, duration: 1.3 ** (i % 40), status: 200 + i }));
+        recorder.observe(
+          requestEvent({ operation: `operation${i}`, duration: 1.3 ** (i % 40), status: 200 + i }),
+        );
       clock.pass(MINUTE);
       recorder.turn();
       expect(history.bytes).toBeLessThanOrEqual(budget);
@@ -228,7 +270,8 @@ describe('a history', () => {
 test('counts an operation and a plan with the name of the overflow row', async () => {
   const { recorder, read } = recording();
   const names = Array.from({ length: MOST_OPERATIONS + 5 }, (_, i) => `o${i}`);
-  for (const name of [OTHER, ...names]) recorder.observe(requestEvent({ operation: name, plan: name }));
+  for (const name of [OTHER, ...names])
+    recorder.observe(requestEvent({ operation: name, plan: name }));
   recorder.close();
   expect(requestsIn((await read(operationRow(OTHER)))[0]!.row)).toBe(1 + 5);
   expect(requestsIn((await read(planRow(OTHER)))[0]!.row)).toBe(1 + names.length - MOST_PLANS);

@@ -1,7 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { joinOutages, type StateOutage } from '../../../src/observe/history/outages.ts';
 
-const outage = (begin: number, end: number, policies = 1): StateOutage => ({ begin, end, policies });
+const outage = (begin: number, end: number, policies = 1): StateOutage => ({
+  begin,
+  end,
+  policies,
+});
 
 test.each<[string, StateOutage[], StateOutage[]]>([
   ['apart stay apart', [outage(2, 16), outage(22, 23)], [outage(2, 16), outage(22, 23)]],

@@ -25,7 +25,9 @@ interface Sent {
   readonly by?: Pick<Admission, 'by'>;
 }
 
-/** Keys with these windows on several processes, each of which knows only its own admitted requests. */
+/**
+ * Keys with these windows on several processes, each of which knows only its own admitted requests.
+ */
 function carrying(
   windows: readonly Window[],
   { processes = 1, budget }: { processes?: number; budget?: number | undefined } = {},
@@ -41,7 +43,9 @@ function carrying(
     send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free', by = {} }: Sent = {}) {
       const admission = { ...admit(countersOf.get(subject)!, inForce, cost, clock.now), ...by };
       const { verdict } = admission;
-      all[process]!.observe(requestEvent({ plan, verdict, trace: trace(subject, admission, cost) }));
+      all[process]!.observe(
+        requestEvent({ plan, verdict, trace: trace(subject, admission, cost) }),
+      );
       if (verdict === 'admitted') admitted.push({ subject, at: clock.now, cost });
       return verdict;
     },
@@ -57,7 +61,8 @@ function carrying(
   };
 }
 
-const usesIn = (row: readonly number[]) => row.flatMap((at, i) => (i % 2 === 0 ? [{ at, used: row[i + 1]! }] : []));
+const usesIn = (row: readonly number[]) =>
+  row.flatMap((at, i) => (i % 2 === 0 ? [{ at, used: row[i + 1]! }] : []));
 
 /** Units that the window alone refuses, counted one by one. */
 function refusedBy(one: Window, requests: readonly { at: number; cost: number }[]): number {
@@ -120,7 +125,9 @@ describe('simulated refusals of a smaller limit', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, limit, smaller }) => {
         const one = window(smaller, MINUTE);
-        const { clock, send, known, admitted } = carrying([window(limit, MINUTE)], { processes: 3 });
+        const { clock, send, known, admitted } = carrying([window(limit, MINUTE)], {
+          processes: 3,
+        });
         for (const { pause, subject, process } of requests) {
           clock.pass(pause);
           send({ subject, process });
@@ -133,7 +140,10 @@ describe('simulated refusals of a smaller limit', () => {
             one,
             admitted.filter((each) => each.subject === subject),
           );
-          expect(result?.refused ?? { least: 0, most: 0 }).toEqual({ least: refused, most: refused });
+          expect(result?.refused ?? { least: 0, most: 0 }).toEqual({
+            least: refused,
+            most: refused,
+          });
         }
       }),
       { numRuns: 100 },
@@ -147,9 +157,19 @@ describe('simulated refusals of a smaller limit', () => {
       clock.pass(2 * MINUTE);
     }
     const { windows, costliest } = known([window(5, MINUTE)]);
-    const result = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
-    expect(result).toEqual({ peak: 9, at: NOON + 3 * MINUTE, times: 2, refused: { least: 5, most: 5 } });
-    expect(simulateLimit(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
+    const result = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), {
+      floor: 0,
+      costliest,
+    });
+    expect(result).toEqual({
+      peak: 9,
+      at: NOON + 3 * MINUTE,
+      times: 2,
+      refused: { least: 5, most: 5 },
+    });
+    expect(
+      simulateLimit(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 }),
+    ).toBeNull();
   });
 
   test('are unknown if a request costs more than the limit, because it opens no window', () => {
@@ -169,7 +189,9 @@ describe('recorded peaks', () => {
     expect(known([window(100, MINUTE)], 'free', 0).windows).toEqual([
       { floor: 0, local: false, rows: [['key:key_1', [NOON + MINUTE, 7, NOON + 2 * MINUTE, 1]]] },
     ]);
-    expect(known([window(6, MINUTE)]).windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 7]]]);
+    expect(known([window(6, MINUTE)]).windows[0]!.rows).toEqual([
+      ['key:key_1', [NOON + MINUTE, 7]],
+    ]);
   });
 
   test('exclude local decisions, and report that their use is unknown', () => {
@@ -203,7 +225,11 @@ describe('recorded peaks', () => {
     expect(first.windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 2]]]);
     expect(first.since).toBe(NOON);
     clock.pass(2 * DAY);
-    expect(known([window(1, MINUTE)])).toMatchObject({ since: NOON + DAY, costliest: 0, windows: [{ rows: [] }] });
+    expect(known([window(1, MINUTE)])).toMatchObject({
+      since: NOON + DAY,
+      costliest: 0,
+      windows: [{ rows: [] }],
+    });
   });
 
   test('cover the last day, and the rest of its first hour', () => {
@@ -213,7 +239,10 @@ describe('recorded peaks', () => {
     expect(known([window(2, MINUTE)], 'free', 0).windows[0]!.rows).toHaveLength(1);
     clock.pass(HOUR);
     send();
-    expect(known([window(2, MINUTE)], 'free', 0).windows[0]!.rows[0]![1]).toEqual([clock.now + MINUTE, 1]);
+    expect(known([window(2, MINUTE)], 'free', 0).windows[0]!.rows[0]![1]).toEqual([
+      clock.now + MINUTE,
+      1,
+    ]);
   });
 });
 

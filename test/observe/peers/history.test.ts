@@ -9,6 +9,8 @@ test.each<[string, (number | null | undefined)[], number]>([
   ['is empty', [50, null], 200],
   ['is of an older version', [undefined], 100],
 ])('minutes are complete since the latest begin of a history, if one %s', (_, sinces, complete) => {
-  const answers = sinces.map((since) => ({ spans: [], since, outages: [] }) as unknown as HistoryAnswer);
+  const answers = sinces.map(
+    (since) => ({ spans: [], since, outages: [] }) as unknown as HistoryAnswer,
+  );
   expect(historySince(PERIOD, answers)).toBe(complete);
 });

@@ -19,5 +19,8 @@ test('a response with an impossible date is not understood', () => {
   ).toEqual([true, false, false]);
   const spans = (start: number) => ({ spans: [{ start, minutes: 1, policies: 0, row: '' }] });
   const asked = { from: 0, to: 1, step: '1m', row: '' } as const;
-  expect([60_000, NEVER].map((start) => history.isAnswer(spans(start), asked))).toEqual([true, false]);
+  expect([60_000, NEVER].map((start) => history.isAnswer(spans(start), asked))).toEqual([
+    true,
+    false,
+  ]);
 });

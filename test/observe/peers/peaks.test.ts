@@ -45,7 +45,10 @@ test.each<[unknown, boolean]>([
 test('merged peaks of the workers stay within the limit for gateways, with the highest uses', async () => {
   const used = 4_000_000_000;
   const workers = Array.from({ length: 16 }, (_, worker) => {
-    const readings = Array.from({ length: 23_000 }, (_, i) => [1_700_000_000_000 + i, used + worker]).flat();
+    const readings = Array.from({ length: 23_000 }, (_, i) => [
+      1_700_000_000_000 + i,
+      used + worker,
+    ]).flat();
     const rows = [[`account:free:${worker}${'x'.repeat(100)}`, readings]] as const;
     return { since: worker, costliest: 1, windows: [{ floor: 7, local: false, rows }] };
   });

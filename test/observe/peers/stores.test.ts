@@ -27,7 +27,9 @@ const down = (since: number) => store({ state: 'away', since, reason: 'hanging' 
 const gateways = (...processes: ReturnType<typeof process>[]) => [{ gateway: 'one', processes }];
 
 test('a backend is up since the last process reported it, and its counts are sums', () => {
-  const [merged] = storesOfAll(gateways(process(1, store()), process(2, store({ since: 200, waiting: 3 }))));
+  const [merged] = storesOfAll(
+    gateways(process(1, store()), process(2, store({ since: 200, waiting: 3 }))),
+  );
   expect(merged).toMatchObject({
     upstream: 'default',
     store: 's1:80',
@@ -49,8 +51,16 @@ test('a backend is up since the last process reported it, and its counts are sum
 });
 
 test.each([
-  ['down for all', [down(300), down(250)], { state: 'away', since: 250, reason: 'hanging', down: 2 }],
-  ['down for some', [store(), down(250)], { state: 'partly', since: 250, reason: 'hanging', down: 1 }],
+  [
+    'down for all',
+    [down(300), down(250)],
+    { state: 'away', since: 250, reason: 'hanging', down: 2 },
+  ],
+  [
+    'down for some',
+    [store(), down(250)],
+    { state: 'partly', since: 250, reason: 'hanging', down: 1 },
+  ],
   [
     'returning for some and up for others',
     [store(), store({ state: 'returning', since: 400, reason: 'check' })],

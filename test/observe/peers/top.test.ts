@@ -5,7 +5,10 @@ import { mergeTop } from '../../../src/observe/peers/top.ts';
 const counts = (since: number) => ({ since, summary: { total: 1, floor: 0, items: [] } });
 
 test('merged counts are complete since the start of the last process', () => {
-  expect(mergeTop('requests', [counts(5), counts(7), counts(6)])).toMatchObject({ since: 7, summary: { total: 3 } });
+  expect(mergeTop('requests', [counts(5), counts(7), counts(6)])).toMatchObject({
+    since: 7,
+    summary: { total: 3 },
+  });
 });
 
 test('counts are complete since the loss of a gateway, until it is older than the period', () => {

@@ -13,7 +13,11 @@ const ANY: RequestFilter = { key: null, account: null, code: null, limit: 1e9 };
 const idOf = (i: number) => `00000000-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
 
 function admitted(windows: readonly Window[]): Admission {
-  const readings = windows.map((one, i) => ({ window: one, remaining: i, resetAt: NOW + i * 1_000 }));
+  const readings = windows.map((one, i) => ({
+    window: one,
+    remaining: i,
+    resetAt: NOW + i * 1_000,
+  }));
   return {
     verdict: 'admitted',
     now: NOW,
@@ -53,14 +57,25 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
 
 function eventOf(i: number, given: Partial<RequestEvent> = {}): RequestEvent {
   const noClient = { verdict: null, keyId: null, account: null, plan: null, upstream: null };
-  return requestEvent({ ...noClient, id: idOf(i), address: '192.0.2.1', duration: 1, trace: traceOf(), ...given });
+  return requestEvent({
+    ...noClient,
+    id: idOf(i),
+    address: '192.0.2.1',
+    duration: 1,
+    trace: traceOf(),
+    ...given,
+  });
 }
 
-const refused = (i: number, code: string, keyId = `key_${i}`) => eventOf(i, { status: 429, code, keyId });
+const refused = (i: number, code: string, keyId = `key_${i}`) =>
+  eventOf(i, { status: 429, code, keyId });
 
 function keeping(requests: number, sample = 1) {
   let now = NOW;
-  const recent = new RecentRequests({ bufferSize: requests, sampleRate: sample }, { worker: null, clock: () => now });
+  const recent = new RecentRequests(
+    { bufferSize: requests, sampleRate: sample },
+    { worker: null, clock: () => now },
+  );
   return {
     recent,
     pass(milliseconds: number) {
@@ -74,7 +89,10 @@ function keeping(requests: number, sample = 1) {
 describe('successful requests', () => {
   test('keep their values in the columns after their time', () => {
     const someWindows = fc.integer({ min: 1, max: 7 }).map((n) => {
-      return Array.from({ length: n }, (_, i) => ({ ...window(60 + i, MINUTE + i), name: `w${i}` }));
+      return Array.from({ length: n }, (_, i) => ({
+        ...window(60 + i, MINUTE + i),
+        name: `w${i}`,
+      }));
     });
     const times = { authenticated: 0.1, admitted: 0.2, forwarded: 0.3 };
     const arbitrary = fc.record({
@@ -90,7 +108,12 @@ describe('successful requests', () => {
         const one = keeping(2).recent;
         for (const [i, { windows, declared, upstream, by, reached }] of given.entries()) {
           const admission = windows && { ...admitted(windows), ...(by ? { by } : {}) };
-          const trace = traceOf({ admission, usage: admission, declared, ...(reached ? times : {}) });
+          const trace = traceOf({
+            admission,
+            usage: admission,
+            declared,
+            ...(reached ? times : {}),
+          });
           const event = eventOf(i, { upstream, verdict: admission?.verdict ?? null, trace });
           recent.observe(event);
           // A single entry is in the first row of its columns; a failure is kept as received.
@@ -98,7 +121,12 @@ describe('successful requests', () => {
           const whole = one.explain(idOf(i + 1e6)).request!;
           const { id, ...rest } = recent.explain(idOf(i)).request!;
           expect(id).toBe(idOf(i));
-          expect(rest).toEqual({ ...rest, decision: whole.decision, windows: whole.windows, times: whole.times });
+          expect(rest).toEqual({
+            ...rest,
+            decision: whole.decision,
+            windows: whole.windows,
+            times: whole.times,
+          });
           expect(rest.body).toEqual(whole.body);
           expect(rest.store).toEqual(whole.store);
         }
@@ -154,7 +182,10 @@ describe('refusals and failures', () => {
     for (let i = 0; i < 40; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
     recent.observe(refused(50, 'rate_limit_exceeded', 'key_other'));
     for (const i of [10, 25, 39])
-      expect(recent.explain(idOf(i)).request).toMatchObject({ id: idOf(9), key: { id: 'key_flood' } });
+      expect(recent.explain(idOf(i)).request).toMatchObject({
+        id: idOf(9),
+        key: { id: 'key_flood' },
+      });
     expect(recent.explain(idOf(40)).request).toBeNull();
     expect(recent.explain('').request).toBeNull();
     pass(1_000);
@@ -172,9 +203,12 @@ describe('refusals and failures', () => {
   });
 
   test('never exceed the buffer, and if it is full a code with few of them loses none', () => {
-    const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'rarest'), {
-      maxLength: 300,
-    });
+    const codes = fc.array(
+      fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'rarest'),
+      {
+        maxLength: 300,
+      },
+    );
     fc.assert(
       fc.property(codes, (given) => {
         const { recent, kept, pass } = keeping(60);
@@ -198,10 +232,15 @@ describe('refusals and failures', () => {
     for (let i = 0; i < 20_000; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
     recent.observe(refused(20_001, 'rate_limit_exceeded', 'key_calm'));
     recent.observe(refused(20_002, 'not_found', 'key_flood'));
-    expect([...kept()].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20_001, 20_002]);
+    expect([...kept()].sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20_001, 20_002,
+    ]);
     pass(1_000);
-    for (let i = 30_000; i < 50_000; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
-    expect(recent.refusals({ ...ANY, key: 'key_flood', limit: 1 })).toMatchObject([{ id: idOf(30_000), more: 19_990 }]);
+    for (let i = 30_000; i < 50_000; i++)
+      recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
+    expect(recent.refusals({ ...ANY, key: 'key_flood', limit: 1 })).toMatchObject([
+      { id: idOf(30_000), more: 19_990 },
+    ]);
     pass(10_000);
     recent.observe(refused(60_000, 'rate_limit_exceeded', 'key_flood'));
     expect(recent.explain(idOf(60_000)).request?.more).toBe(19_999);
@@ -234,20 +273,30 @@ describe('refusals and failures', () => {
 
   test('have a time since which none was dropped', () => {
     const { recent, pass } = keeping(4);
-    expect(recent.explain('').memory).toEqual({ requests: 4, sample: 1, goodSince: NOW, othersSince: NOW });
+    expect(recent.explain('').memory).toEqual({
+      requests: 4,
+      sample: 1,
+      goodSince: NOW,
+      othersSince: NOW,
+    });
     for (let i = 0; i < 3; i++) {
       pass(DAY);
       recent.observe(refused(i, 'not_found'));
       recent.observe(eventOf(i + 10));
     }
-    expect(recent.explain('').memory).toMatchObject({ goodSince: NOW + 2 * DAY, othersSince: NOW + DAY });
+    expect(recent.explain('').memory).toMatchObject({
+      goodSince: NOW + 2 * DAY,
+      othersSince: NOW + DAY,
+    });
   });
 });
 
 test('other events of a request are shown with it, and dropped with size 0', () => {
   const { recent } = keeping(10);
   const store = { upstream: 'default', store: 'b:80' };
-  const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), { code: 'ECONNREFUSED' });
+  const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), {
+    code: 'ECONNREFUSED',
+  });
   recent.observe({ type: 'retry', id: idOf(1), upstream: 'default', store: 'a:80', error: cause });
   recent.observe({ type: 'outage', id: idOf(1), error: new Error('secret', { cause }) });
   recent.observe(
@@ -258,7 +307,10 @@ test('other events of a request are shown with it, and dropped with size 0', () 
     }),
   );
   const { request } = recent.explain(idOf(1));
-  expect(request).toMatchObject({ store: { attempts: 2, asked: store, head: null }, outage: 'Error: ECONNREFUSED' });
+  expect(request).toMatchObject({
+    store: { attempts: 2, asked: store, head: null },
+    outage: 'Error: ECONNREFUSED',
+  });
   expect(JSON.stringify(request)).not.toContain('secret');
   recent.use({ bufferSize: 0, sampleRate: 1 });
   recent.observe(eventOf(2));
@@ -268,15 +320,31 @@ test('other events of a request are shown with it, and dropped with size 0', () 
 
 test('bytes that are not a request are shown with the known fields', () => {
   const { recent } = keeping(10);
-  const { trace, ...event } = eventOf(1, { status: 400, code: 'malformed_request', method: 'other' });
+  const { trace, ...event } = eventOf(1, {
+    status: 400,
+    code: 'malformed_request',
+    method: 'other',
+  });
   recent.observe(event);
-  expect(recent.explain(idOf(1)).request).toMatchObject({ step: 'door', key: null, decision: null, windows: [] });
+  expect(recent.explain(idOf(1)).request).toMatchObject({
+    step: 'door',
+    key: null,
+    decision: null,
+    windows: [],
+  });
 });
 
 test('an operation of the contract may have the name of a page of the gateway', () => {
   const { recent } = keeping(10);
   for (const [i, operation] of ['usage', 'reference'].entries()) {
-    recent.observe(eventOf(i, { operation, status: 400, code: 'invalid_request', trace: traceOf({ path: '/own' }) }));
+    recent.observe(
+      eventOf(i, {
+        operation,
+        status: 400,
+        code: 'invalid_request',
+        trace: traceOf({ path: '/own' }),
+      }),
+    );
     expect(recent.explain(idOf(i)).request?.step).not.toMatch(/usage|pages/);
   }
 });

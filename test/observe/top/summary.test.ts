@@ -16,7 +16,11 @@ function exactly(keys: readonly string[]): Map<string, number> {
   return counts;
 }
 
-function expectPromises({ total, floor, items }: Summary<string>, keys: readonly string[], size: number): void {
+function expectPromises(
+  { total, floor, items }: Summary<string>,
+  keys: readonly string[],
+  size: number,
+): void {
   const truth = exactly(keys);
   const known = new Map(items.map((item) => [item.key, item]));
   expect(total).toBe(keys.length);
@@ -42,13 +46,18 @@ const keys = fc.array(key.map(String), { maxLength: 200 });
 describe('counting the most frequent', () => {
   test('is exact while there are enough counters', () => {
     const { items, floor } = counted(['a', 'b', 'a', 'c', 'a', 'b'], 4);
-    expect(new Map(items.map(({ key, count }) => [key, count]))).toEqual(exactly(['a', 'b', 'a', 'c', 'a', 'b']));
+    expect(new Map(items.map(({ key, count }) => [key, count]))).toEqual(
+      exactly(['a', 'b', 'a', 'c', 'a', 'b']),
+    );
     expect(items.every(({ error }) => error === 0)).toBe(true);
     expect(floor).toBe(0);
   });
 
   test('drops the rarer half of twice as many keys, and counts a new key from the highest dropped count', () => {
-    const { total, items, floor } = counted(['a', 'a', 'a', 'b', 'b', 'c', 'd', 'd', 'e', 'e', 'e'], 2);
+    const { total, items, floor } = counted(
+      ['a', 'a', 'a', 'b', 'b', 'c', 'd', 'd', 'e', 'e', 'e'],
+      2,
+    );
     expect(items.map(({ key, count, error, last }) => [key, count, error, last])).toEqual([
       ['e', 5, 2, 10],
       ['a', 3, 0, 2],
@@ -57,7 +66,9 @@ describe('counting the most frequent', () => {
   });
 
   test('never counts too little, reports the error, and misses no frequent key', () => {
-    fc.assert(fc.property(keys, size, (keys, size) => expectPromises(counted(keys, size), keys, size)));
+    fc.assert(
+      fc.property(keys, size, (keys, size) => expectPromises(counted(keys, size), keys, size)),
+    );
   });
 });
 
@@ -74,9 +85,17 @@ describe('merging several summaries', () => {
   });
 
   test('keeps the last data of an item', () => {
-    const of = (last: number, about: string) => ({ total: 1, floor: 0, items: [{ ...item('a', 1, 0), last, about }] });
-    expect(mergeSummaries([of(5, 'new'), of(4, 'old')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
-    expect(mergeSummaries([of(4, 'old'), of(5, 'new')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
+    const of = (last: number, about: string) => ({
+      total: 1,
+      floor: 0,
+      items: [{ ...item('a', 1, 0), last, about }],
+    });
+    expect(mergeSummaries([of(5, 'new'), of(4, 'old')], 1).items).toMatchObject([
+      { last: 5, about: 'new' },
+    ]);
+    expect(mergeSummaries([of(4, 'old'), of(5, 'new')], 1).items).toMatchObject([
+      { last: 5, about: 'new' },
+    ]);
   });
 
   test('of nothing is empty', () => {
@@ -85,20 +104,30 @@ describe('merging several summaries', () => {
 
   test('keeps every guarantee, also when the result is merged again', () => {
     fc.assert(
-      fc.property(fc.array(fc.array(keys, { maxLength: 4 }), { maxLength: 4 }), size, (groups, size) => {
-        const merged = groups.map((parts) =>
-          mergeSummaries(
-            parts.map((part) => counted(part, size)),
-            size,
-          ),
-        );
-        groups.forEach((parts, i) => {
-          expectPromises(merged[i]!, parts.flat(), size);
-        });
-        expectPromises(mergeSummaries(merged, size), groups.flat(2), size);
-      }),
+      fc.property(
+        fc.array(fc.array(keys, { maxLength: 4 }), { maxLength: 4 }),
+        size,
+        (groups, size) => {
+          const merged = groups.map((parts) =>
+            mergeSummaries(
+              parts.map((part) => counted(part, size)),
+              size,
+            ),
+          );
+          groups.forEach((parts, i) => {
+            expectPromises(merged[i]!, parts.flat(), size);
+          });
+          expectPromises(mergeSummaries(merged, size), groups.flat(2), size);
+        },
+      ),
     );
   });
 });
 
-const item = (key: string, count: number, error: number) => ({ key, count, error, last: 0, about: `about ${key}` });
+const item = (key: string, count: number, error: number) => ({
+  key,
+  count,
+  error,
+  last: 0,
+  about: `about ${key}`,
+});

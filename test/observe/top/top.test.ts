@@ -14,7 +14,8 @@ function counting() {
     top,
     send: (given: Partial<RequestEvent> = {}) => top.observe(requestEvent(given)),
     total: (window: TopWindow, by: TopBy = 'requests') => top.counts(window, by).summary.total,
-    keys: (by: TopBy) => top.counts('minute', by).summary.items.map(({ key, count }) => [key, count]),
+    keys: (by: TopBy) =>
+      top.counts('minute', by).summary.items.map(({ key, count }) => [key, count]),
   };
 }
 
@@ -25,8 +26,16 @@ describe('what is counted', () => {
     ['an answered request', {}, ['requests']],
     ['one with a limit near', { nearLimit: true }, ['requests', 'near']],
     ['one that limits refuse', REFUSED, ['requests', 'refused', 'operations']],
-    ['one of a key with strikes', { ...REFUSED, unheeding: true }, ['requests', 'refused', 'strikes', 'operations']],
-    ['one that the contract refuses', { status: 400, code: 'invalid_request' }, ['requests', 'refused', 'operations']],
+    [
+      'one of a key with strikes',
+      { ...REFUSED, unheeding: true },
+      ['requests', 'refused', 'strikes', 'operations'],
+    ],
+    [
+      'one that the contract refuses',
+      { status: 400, code: 'invalid_request' },
+      ['requests', 'refused', 'operations'],
+    ],
     ['one without a key', { ...REFUSED, keyId: null, account: null, plan: null }, ['operations']],
     ['one to a deprecated operation', { deprecated: true }, ['requests', 'deprecated']],
     ['what the store says', { status: 404 }, ['requests']],
@@ -35,7 +44,9 @@ describe('what is counted', () => {
   ])('of %s', (_name, event, counted) => {
     const { send, total } = counting();
     send(event);
-    expect((Object.keys(COUNTERS) as TopBy[]).filter((by) => total('minute', by) > 0)).toEqual(counted);
+    expect((Object.keys(COUNTERS) as TopBy[]).filter((by) => total('minute', by) > 0)).toEqual(
+      counted,
+    );
   });
 
   test('has account, plan, and the time of the last one', () => {
@@ -56,7 +67,8 @@ describe('what is counted', () => {
 
   test('of deprecated operations is separate for each', () => {
     const { send, top, keys } = counting();
-    for (const operation of ['oldPets', 'oldOrders', 'oldPets']) send({ deprecated: true, operation });
+    for (const operation of ['oldPets', 'oldOrders', 'oldPets'])
+      send({ deprecated: true, operation });
     expect(keys('deprecated')).toEqual([
       ['key_1 oldPets', 2],
       ['key_1 oldOrders', 1],
@@ -96,7 +108,8 @@ describe('the period', () => {
       send();
       clock.pass(43 * SECOND + 7);
     }
-    const between = (length: number, span: number) => [length / 43_007, (length + span) / 43_007] as const;
+    const between = (length: number, span: number) =>
+      [length / 43_007, (length + span) / 43_007] as const;
     for (const [window, [least, most]] of [
       ['minute', between(MINUTE, 10 * SECOND)],
       ['hour', between(HOUR, 10 * MINUTE)],

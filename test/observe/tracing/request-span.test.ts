@@ -14,7 +14,10 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
 const sdk = await loadSdk();
 
-const callers = (flags: string, tracestate?: string) => ({ traceparent: `00-${TRACE}-${CALLER}-${flags}`, tracestate });
+const callers = (flags: string, tracestate?: string) => ({
+  traceparent: `00-${TRACE}-${CALLER}-${flags}`,
+  tracestate,
+});
 
 describe('ids', () => {
   test('have the form of W3C Trace Context, and none is repeated', () => {
@@ -36,15 +39,28 @@ describe('the span of a request', () => {
     ['03', '03', true],
     ['ff', '03', true],
     ['fe', '02', false],
-  ])('of a client with the flags %s has %s: sampled, random id, and no unknown bit', (given, sent, kept) => {
-    const span = begin(callers(given), false, 0);
-    expect(span).toMatchObject({ traceId: TRACE, parentId: CALLER, sampled: kept, flags: sent, attempts: [] });
-    expect(span.id).not.toBe(CALLER);
-    expect(traceparentAt(span, span.id)).toBe(`00-${TRACE}-${span.id}-${sent}`);
-  });
+  ])(
+    'of a client with the flags %s has %s: sampled, random id, and no unknown bit',
+    (given, sent, kept) => {
+      const span = begin(callers(given), false, 0);
+      expect(span).toMatchObject({
+        traceId: TRACE,
+        parentId: CALLER,
+        sampled: kept,
+        flags: sent,
+        attempts: [],
+      });
+      expect(span.id).not.toBe(CALLER);
+      expect(traceparentAt(span, span.id)).toBe(`00-${TRACE}-${span.id}-${sent}`);
+    },
+  );
 
   test('of a client of a later version is continued in our version', () => {
-    const span = begin({ traceparent: `cc-${TRACE}-${CALLER}-01`, tracestate: undefined }, false, 0);
+    const span = begin(
+      { traceparent: `cc-${TRACE}-${CALLER}-01`, tracestate: undefined },
+      false,
+      0,
+    );
     expect(traceparentAt(span, span.id)).toMatch(/^00-/);
   });
 
@@ -61,14 +77,17 @@ describe('the span of a request', () => {
     ['proxies', false, false],
     ['proxies', true, true],
     ['none', true, false],
-  ] as const)('with parents %s, behind a trusted proxy %s, continues a trace: %s', (parents, isTrusted, continues) => {
-    const span = createBegin(parents, () => true)(callers('01', 'a=1'), isTrusted, 0);
-    expect([span.traceId === TRACE, span.parentId === CALLER, span.state === 'a=1']).toEqual([
-      continues,
-      continues,
-      continues,
-    ]);
-  });
+  ] as const)(
+    'with parents %s, behind a trusted proxy %s, continues a trace: %s',
+    (parents, isTrusted, continues) => {
+      const span = createBegin(parents, () => true)(callers('01', 'a=1'), isTrusted, 0);
+      expect([span.traceId === TRACE, span.parentId === CALLER, span.state === 'a=1']).toEqual([
+        continues,
+        continues,
+        continues,
+      ]);
+    },
+  );
 
   const stateOf = (begin: BeginSpan, state: string) => begin(callers('01', state), false, 0).state;
 
@@ -99,7 +118,11 @@ describe('the span of a request', () => {
 
 describe('a sampler', () => {
   const random = Array.from({ length: 20_000 }, () => newTraceId());
-  const share = (sampler: Parameters<typeof createSamples>[1]['sampler'], ratio: number, parent: boolean | null) => {
+  const share = (
+    sampler: Parameters<typeof createSamples>[1]['sampler'],
+    ratio: number,
+    parent: boolean | null,
+  ) => {
     const samples = createSamples(sdk, { sampler, ratio });
     return random.filter((id) => samples(id, parent)).length / random.length;
   };

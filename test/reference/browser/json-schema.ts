@@ -5,7 +5,10 @@ import { Stand } from '../../hostile/stand.ts';
 import type { Reader } from '../../support/reader.ts';
 import type { ReferenceStand } from './stand.ts';
 
-const contract = join(import.meta.dirname, '../../../packages/openapi/test/fixtures/garden/openapi.yaml');
+const contract = join(
+  import.meta.dirname,
+  '../../../packages/openapi/test/fixtures/garden/openapi.yaml',
+);
 
 export function jsonSchemaTests(stand: ReferenceStand): void {
   describe('a reader of a contract in OpenAPI 3.1', () => {
@@ -27,7 +30,9 @@ export function jsonSchemaTests(stand: ReferenceStand): void {
       await schema.waitFor();
       expect(await schema.textContent()).toMatch(/note\s*string \| null\s*≤ 5 characters/);
       expect(await page.locator('.models').textContent()).toMatch(/height\s*number\s*> 0/);
-      expect(await reader.accessibilityFindings('.models .json-schema-2020-12:nth-of-type(2)')).toEqual([]);
+      expect(
+        await reader.accessibilityFindings('.models .json-schema-2020-12:nth-of-type(2)'),
+      ).toEqual([]);
       expect(stand.complaints).toEqual([]);
     });
 

@@ -15,7 +15,8 @@ export function keyboardTests(stand: ReferenceStand): void {
 
     async function tabTo(selector: string): Promise<void> {
       for (let presses = 0; presses < 80; presses++) {
-        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`))
+          return;
         await page.keyboard.press('Tab');
       }
       throw new Error(`The tab key does not lead to ${selector}.`);
@@ -55,7 +56,9 @@ export function keyboardTests(stand: ReferenceStand): void {
       await page.keyboard.press('Enter');
       await pets.locator('.limit-state.refused').waitFor();
       expect(await focused()).toBe('Execute');
-      expect(await announced.textContent()).toMatch(/^GET \/pets: answer 429\. Over the limit: wait \d+ seconds\.$/);
+      expect(await announced.textContent()).toMatch(
+        /^GET \/pets: answer 429\. Over the limit: wait \d+ seconds\.$/,
+      );
       await pets.getByRole('button', { name: 'Clear' }).focus();
       await page.keyboard.press('Enter');
       await pets.locator('.limit-state').waitFor({ state: 'detached' });

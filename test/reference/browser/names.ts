@@ -21,7 +21,11 @@ const CONTRACT = {
     { name: 'Events', description: 'Dates.' },
   ],
   paths: {
-    [`${BASE}/commands`]: { parameters: ids, get: operation('Operations'), put: operation('Operations') },
+    [`${BASE}/commands`]: {
+      parameters: ids,
+      get: operation('Operations'),
+      put: operation('Operations'),
+    },
     [`${BASE}/emojis`]: { parameters: ids, get: operation('Events') },
   },
 };
@@ -45,7 +49,9 @@ export function namesTests(stand: ReferenceStand): void {
       const contents = reader.page.getByRole('navigation', { name: 'Contents' });
       const entries = contents.locator('.group a');
       expect(await entries.filter({ hasText: 'emojis' }).count()).toBe(1);
-      const cut = await entries.evaluateAll((links) => links.map((link) => link.scrollWidth - link.clientWidth));
+      const cut = await entries.evaluateAll((links) =>
+        links.map((link) => link.scrollWidth - link.clientWidth),
+      );
       expect(cut).toEqual(cut.map(() => 0));
       expect(await contents.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0);
     });

@@ -20,8 +20,14 @@ export function readingTests(stand: ReferenceStand): void {
     test('sees the groups Pets and Store over the other tags', async () => {
       const groups = stand.reader.page.locator('.tag-group');
       expect(await groups.locator('> h2').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
-      expect(await groups.nth(0).locator('.opblock-tag > a').allTextContents()).toEqual(['Animals', 'Categories']);
-      expect(await groups.nth(1).locator('.opblock-tag > a').allTextContents()).toEqual(['Orders', 'Inventory']);
+      expect(await groups.nth(0).locator('.opblock-tag > a').allTextContents()).toEqual([
+        'Animals',
+        'Categories',
+      ]);
+      expect(await groups.nth(1).locator('.opblock-tag > a').allTextContents()).toEqual([
+        'Orders',
+        'Inventory',
+      ]);
     });
 
     test('meets no serious barrier on it, on a screen and on a phone, in light and in dark mode', async () => {
@@ -39,19 +45,29 @@ export function readingTests(stand: ReferenceStand): void {
     test('finds every shown operation in the table of contents, and gets there', async () => {
       const { reader } = stand;
       const contents = reader.page.getByRole('navigation', { name: 'Contents' });
-      const listed = await contents.locator('.group a').evaluateAll((links) => links.map((link) => link.hash));
-      const drawn = await reader.page.locator('.opblock').evaluateAll((blocks) => blocks.map((block) => block.id));
-      expect(listed.map((hash) => hash.replace('#/', 'operations/').replaceAll('/', '-')).sort()).toEqual(drawn.sort());
-      expect(await contents.locator('.group > p').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
+      const listed = await contents
+        .locator('.group a')
+        .evaluateAll((links) => links.map((link) => link.hash));
+      const drawn = await reader.page
+        .locator('.opblock')
+        .evaluateAll((blocks) => blocks.map((block) => block.id));
+      expect(
+        listed.map((hash) => hash.replace('#/', 'operations/').replaceAll('/', '-')).sort(),
+      ).toEqual(drawn.sort());
+      expect(await contents.locator('.group > p').allTextContents()).toEqual([
+        'Pets',
+        'Store',
+        'Gateway',
+      ]);
       await contents.getByRole('link', { name: 'Show the usage of your key' }).click();
       await reader.operation('Usage', 'getUsage').locator('.opblock-body').waitFor();
     });
 
     test('sees beta and experimental operations, and the cost of an operation', async () => {
       const { reader } = stand;
-      expect(await reader.operation('Inventory', 'listInventory').locator('.badge').allTextContents()).toEqual([
-        'beta',
-      ]);
+      expect(
+        await reader.operation('Inventory', 'listInventory').locator('.badge').allTextContents(),
+      ).toEqual(['beta']);
       const operation = await reader.openOperation('Inventory', 'setInventory');
       expect(await operation.locator('.badge').allTextContents()).toEqual(['experimental']);
       expect(await operation.locator('.facts').textContent()).toContain('Counts as 1 request.');
@@ -62,7 +78,9 @@ export function readingTests(stand: ReferenceStand): void {
       const operation = stand.reader.operation('Orders', 'listOrders');
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
       await page.waitForURL(/#errors-rate_limit_exceeded$/);
-      expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain('count towards a ban');
+      expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain(
+        'count towards a ban',
+      );
     });
 
     test('has the list beside the operations on a wide screen, without a button for it', async () => {
@@ -86,7 +104,10 @@ export function readingTests(stand: ReferenceStand): void {
     let page: Page;
     let complaints: string[];
     beforeAll(async () => {
-      ({ page, complaints } = await stand.browser.page({ viewport: { width: 360, height: 740 }, isMobile: true }));
+      ({ page, complaints } = await stand.browser.page({
+        viewport: { width: 360, height: 740 },
+        isMobile: true,
+      }));
       phone = new Reader(page);
       await phone.open(stand.shipped.url, '#retrying');
     });
@@ -105,7 +126,9 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await contents.isVisible()).toBe(false);
       await page.locator('#errors').scrollIntoViewIfNeeded();
       await button.click();
-      expect(await accessibilityFindings(page, { within: '#contents, [popovertarget=contents]' })).toEqual([]);
+      expect(
+        await accessibilityFindings(page, { within: '#contents, [popovertarget=contents]' }),
+      ).toEqual([]);
       await contents.getByRole('link', { name: 'Place an order' }).click();
       await phone.operation('Orders', 'createOrder').locator('.opblock-body').waitFor();
       expect(await contents.isVisible()).toBe(false);
@@ -116,7 +139,8 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('scrolls in one direction only', async () => {
-      for (const id of ['listPets', 'createPet', 'getPet']) await phone.openOperation('Animals', id);
+      for (const id of ['listPets', 'createPet', 'getPet'])
+        await phone.openOperation('Animals', id);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       await page.context().close();
     });

@@ -24,7 +24,9 @@ export function serversTests(stand: ReferenceStand): void {
     let reader: Reader;
     beforeAll(async () => {
       const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
-      shop = await Stand.start({ settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n` });
+      shop = await Stand.start({
+        settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n`,
+      });
       stand.complaints.length = 0;
       reader = await stand.load(shop.gateway);
       await reader.useKey(shop.secret);
@@ -46,8 +48,12 @@ export function serversTests(stand: ReferenceStand): void {
       const operation = await reader.openOperation('Usage', 'getUsage');
       await reader.tryIt(operation);
       await reader.send(operation);
-      expect(await operation.locator('.live-responses-table').textContent()).toContain('"plan": "free"');
-      expect(await operation.locator('.curl-command').textContent()).toContain(`${shop.gateway.url}/usage`);
+      expect(await operation.locator('.live-responses-table').textContent()).toContain(
+        '"plan": "free"',
+      );
+      expect(await operation.locator('.curl-command').textContent()).toContain(
+        `${shop.gateway.url}/usage`,
+      );
       expect(stand.complaints).toEqual([]);
     });
   });

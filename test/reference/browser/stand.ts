@@ -35,7 +35,10 @@ export class ReferenceStand {
     const contract = join(this.#folder, 'openapi.json');
     writeFileSync(contract, JSON.stringify(briefContract()));
     this.shipped = await TestGateway.start({ plans: PLANS });
-    this.brief = await TestGateway.start({ plans: PLANS, settings: `contract: { file: "${contract}" }\n` });
+    this.brief = await TestGateway.start({
+      plans: PLANS,
+      settings: `contract: { file: "${contract}" }\n`,
+    });
     this.browser = await TestBrowser.start();
     const { page, complaints } = await this.browser.page({ reducedMotion: 'reduce' });
     this.reader = new Reader(page);
@@ -63,11 +66,15 @@ export class ReferenceStand {
 }
 
 function briefContract(): object {
-  const contract = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
+  const contract = parse(
+    readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'),
+  );
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [path, method] of BRIEF) {
     const { parameters = [], [method]: operation } = contract.paths[path];
-    const responses = Object.entries(operation.responses).filter(([status]) => /^(2|404)/.test(status));
+    const responses = Object.entries(operation.responses).filter(([status]) =>
+      /^(2|404)/.test(status),
+    );
     paths[path] ??= { parameters };
     paths[path][method] = { ...operation, responses: Object.fromEntries(responses) };
   }

@@ -14,7 +14,9 @@ export function tryingTests(stand: ReferenceStand): void {
       expect(limits).toMatch(/X-RateLimit-Remaining\s*59/);
       expect(limits).toMatch(/X-RateLimit-Reset\s*\d{10}/);
       expect(limits).toContain('999 of 1,000 left per day');
-      expect(await operation.locator('.live-responses-table').textContent()).toContain('"name": "Minka"');
+      expect(await operation.locator('.live-responses-table').textContent()).toContain(
+        '"name": "Minka"',
+      );
       expect(stand.complaints).toEqual([]);
     });
 
@@ -41,7 +43,9 @@ export function tryingTests(stand: ReferenceStand): void {
         );
         expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
       }
-      expect(await operation.locator('.live-responses-table').textContent()).toContain('rate_limit_exceeded');
+      expect(await operation.locator('.live-responses-table').textContent()).toContain(
+        'rate_limit_exceeded',
+      );
     });
 
     test('sends and sees identifiers beyond 2^53 with every digit', async () => {
@@ -61,7 +65,9 @@ export function tryingTests(stand: ReferenceStand): void {
       await operation.getByLabel('Request body').fill('{"id":9223372036854775807,"petId":1}');
       await it.send(operation);
       expect(sent).toContain('"id":9223372036854775807');
-      expect(await operation.locator('.live-responses-table').textContent()).toContain('"id": 9223372036854775807');
+      expect(await operation.locator('.live-responses-table').textContent()).toContain(
+        '"id": 9223372036854775807',
+      );
       await it.page.unrouteAll();
     });
 
@@ -74,7 +80,9 @@ export function tryingTests(stand: ReferenceStand): void {
       const operation = await it.openOperation('Inventory', 'getInventory');
       await it.tryIt(operation);
       await it.send(operation);
-      expect(await operation.locator('.curl-command').textContent()).toContain('X-API-Key: YOUR_KEY');
+      expect(await operation.locator('.curl-command').textContent()).toContain(
+        'X-API-Key: YOUR_KEY',
+      );
       expect([page.url(), ...addresses].filter((address) => address.includes(secret))).toEqual([]);
       expect(await page.content()).not.toContain(secret);
       expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
@@ -134,7 +142,9 @@ export function tryingTests(stand: ReferenceStand): void {
         await field.fill('sk_live_51H8xYz');
         expect(await note()).toContain('another system');
         await page.getByRole('button', { name: 'Use this key' }).click();
-        expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
+        expect(await note()).toMatch(
+          /^Your key is kept until you close this tab\..*another system/,
+        );
         expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
       });
     });

@@ -31,7 +31,10 @@ const DOCUMENT = {
         'x-required-scopes': ['items:write', 'a<b>'],
         requestBody: {
           required: true,
-          content: { 'multipart/form-data': { schema: item }, 'application/x-protobuf': { schema: item } },
+          content: {
+            'multipart/form-data': { schema: item },
+            'application/x-protobuf': { schema: item },
+          },
         },
         responses: { 200: { description: 'Good.' } },
       },
@@ -73,7 +76,9 @@ export function uploadingTests(stand: ReferenceStand): void {
       const send = async (name: string, photo: string) => {
         await operation.locator('tr[data-property-name="name"] input').fill(name);
         const buffer = Buffer.from(photo, 'latin1');
-        await operation.locator('input[type=file]').setInputFiles({ name: 'Tür 1.png', mimeType: 'image/png', buffer });
+        await operation
+          .locator('input[type=file]')
+          .setInputFiles({ name: 'Tür 1.png', mimeType: 'image/png', buffer });
         await operation.locator('tr[data-property-name="owner"] textarea').fill('{"id":7}');
         const answered = page.waitForResponse('**/items');
         await it.send(operation);

@@ -13,7 +13,8 @@ const broken = (name: string) => resolve(here, `../../../packages/openapi/test/b
 const NOWHERE = '';
 const settings = { usage: { enabled: true }, keys: { carriers: null }, plans: {} };
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
-const reader = (name: string, deadline?: number) => new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
+const reader = (name: string, deadline?: number) =>
+  new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -63,7 +64,11 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 
 test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load({ contract: tolerant, data: NOWHERE, ...settings });
+  const { contract } = await new ContractLoader().load({
+    contract: tolerant,
+    data: NOWHERE,
+    ...settings,
+  });
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
@@ -71,15 +76,19 @@ test('tolerated mistakes are returned', async () => {
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings });
+    const loading = loader.load({
+      contract: order(shippedFiles.contract),
+      data: NOWHERE,
+      ...settings,
+    });
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings })).rejects.toThrow(
-      LoadingEnded,
-    );
+    await expect(
+      loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings }),
+    ).rejects.toThrow(LoadingEnded);
   });
 
   test('is ended at the deadline, with an error that names the contract', async () => {
@@ -95,9 +104,9 @@ describe('a process that does not respond', () => {
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(reader('crashing').load({ contract: order('a'), data: NOWHERE, ...settings })).rejects.toThrow(
-      `${wrong} code 3`,
-    );
+    await expect(
+      reader('crashing').load({ contract: order('a'), data: NOWHERE, ...settings }),
+    ).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
     const loading = loader.load({ contract: order('a'), data: NOWHERE, ...settings });
     process.kill(await processOf(loader), 'SIGKILL');
@@ -106,7 +115,9 @@ describe('a process that does not respond', () => {
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(reader('mistaken').load({ contract: order('a'), data: NOWHERE, ...settings })).rejects.toMatchObject({
+  await expect(
+    reader('mistaken').load({ contract: order('a'), data: NOWHERE, ...settings }),
+  ).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

@@ -34,10 +34,16 @@ test('each contract is released from memory with the next reload', async () => {
   const file = join(folder(), 'openapi.yaml');
   cpSync(SHIPPED, file);
   const contracts = new Noting();
-  const gateway = await TestGateway.start({ settings: `contract: { file: "${file}" }\n`, contracts });
+  const gateway = await TestGateway.start({
+    settings: `contract: { file: "${file}" }\n`,
+    contracts,
+  });
   try {
     for (const version of ['2.0.0', '3.0.0']) {
-      writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}version: .*$/m, `  version: ${version}`));
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(/^ {2}version: .*$/m, `  version: ${version}`),
+      );
       // The gateway may have noticed the change by itself.
       expect((await gateway.admin.post('/reload')).status).toBe(200);
     }

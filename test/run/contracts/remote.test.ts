@@ -8,12 +8,21 @@ import { ContractError } from '@storegate/openapi';
 import { done, head } from '../../../packages/openapi/test/documents.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
-import { type Fetched, fetchContract, keepCopy, nextUrl, readCopy } from '../../../src/run/contracts/remote.ts';
+import {
+  type Fetched,
+  fetchContract,
+  keepCopy,
+  nextUrl,
+  readCopy,
+} from '../../../src/run/contracts/remote.ts';
 import { temporaryFolders } from '../../support/temporary.ts';
 
 const temporary = temporaryFolders();
 const documentWith = (path: string, more: object = {}) =>
-  JSON.stringify({ ...head, paths: { [path]: { get: { operationId: 'one', responses: done, ...more } } } });
+  JSON.stringify({
+    ...head,
+    paths: { [path]: { get: { operationId: 'one', responses: done, ...more } } },
+  });
 
 let close: () => void = () => {};
 afterEach(() => close());
@@ -57,9 +66,9 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
     at: first.fetched!.at,
     reason: expect.stringMatching(/^cannot be fetched: \w+$/),
   });
-  expect(await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() }))).toContain(
-    'cannot be fetched',
-  );
+  expect(
+    await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() })),
+  ).toContain('cannot be fetched');
   expect(readCopy(data, 'http://other.example/openapi.json')).toBeNull();
 });
 
@@ -89,15 +98,21 @@ test('closing the loader ends a fetch', async () => {
   await expect(loader.load(asked)).rejects.toThrow(LoadingEnded);
 });
 
-test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostname#', 'file:///etc/hostname#'])(
-  'a fetched contract reads no file: %s',
-  async (ref) => {
-    const more = { parameters: [{ $ref: ref }] };
-    const url = await serving((_request, response) => response.end(documentWith('/a', more)));
-    const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary(), ...settings });
-    expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
-  },
-);
+test.each([
+  '../../../../../../../../etc/hostname#',
+  'other.yaml#/a',
+  '/etc/hostname#',
+  'file:///etc/hostname#',
+])('a fetched contract reads no file: %s', async (ref) => {
+  const more = { parameters: [{ $ref: ref }] };
+  const url = await serving((_request, response) => response.end(documentWith('/a', more)));
+  const loading = new ContractLoader().loadFirst({
+    contract: { file: url },
+    data: temporary(),
+    ...settings,
+  });
+  expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
+});
 
 const BOMB = gzipSync(Buffer.alloc(65 * 1024 * 1024));
 
@@ -119,20 +134,31 @@ test.each(['application/json', 'text/plain', 'application/octet-stream', ''])(
   'the content type is not relevant: %s',
   async (type) => {
     const headers = type === '' ? {} : { 'Content-Type': type };
-    const url = await serving((_request, response) => response.writeHead(200, headers).end('openapi: 3.1.0'));
+    const url = await serving((_request, response) =>
+      response.writeHead(200, headers).end('openapi: 3.1.0'),
+    );
     expect((await fetchContract(url)).text).toBe('openapi: 3.1.0');
   },
 );
 
 describe('a server that is wrong', () => {
   test.each<[string, RequestListener, string]>([
-    ['refuses', (_request, response) => response.writeHead(403).end(), 'cannot be fetched: status 403'],
+    [
+      'refuses',
+      (_request, response) => response.writeHead(403).end(),
+      'cannot be fetched: status 403',
+    ],
     [
       'returns a page',
-      (_request, response) => response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end('<html>'),
+      (_request, response) =>
+        response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end('<html>'),
       'is a page of HTML, not an OpenAPI document',
     ],
-    ['returns bytes', (_request, response) => response.end(Buffer.from([0xff, 0xfe, 0xff])), 'is not UTF-8'],
+    [
+      'returns bytes',
+      (_request, response) => response.end(Buffer.from([0xff, 0xfe, 0xff])),
+      'is not UTF-8',
+    ],
     [
       'redirects in a circle',
       (request, response) => response.writeHead(302, { Location: request.url! }).end(),
@@ -143,7 +169,11 @@ describe('a server that is wrong', () => {
       (_request, response) => response.writeHead(302, { Location: 'file:///etc/hostname' }).end(),
       'cannot be fetched: it redirects to a URL that is not http or https, or has credentials',
     ],
-    ['redirects to nowhere', (_request, response) => response.writeHead(302).end(), 'cannot be fetched: status 302'],
+    [
+      'redirects to nowhere',
+      (_request, response) => response.writeHead(302).end(),
+      'cannot be fetched: status 302',
+    ],
     [
       'packs more than a contract may have',
       (_request, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(BOMB),
@@ -158,7 +188,11 @@ describe('a server that is wrong', () => {
     ['closes the connection', (request) => request.destroy(), 'cannot be fetched: '],
   ])('%s', async (what, listener, message) => {
     expect(
-      await problemOf(fetchContract(await serving(listener), { timeout: what.startsWith('never') ? 200 : 60_000 })),
+      await problemOf(
+        fetchContract(await serving(listener), {
+          timeout: what.startsWith('never') ? 200 : 60_000,
+        }),
+      ),
     ).toContain(message);
   });
 
@@ -171,6 +205,8 @@ describe('a server that is wrong', () => {
       };
       send();
     });
-    expect(await problemOf(fetchContract(url, { timeout: 60_000 }))).toBe('is larger than 67108864 bytes');
+    expect(await problemOf(fetchContract(url, { timeout: 60_000 }))).toBe(
+      'is larger than 67108864 bytes',
+    );
   });
 });

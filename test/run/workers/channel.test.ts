@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { ListenError } from '../../../src/common/listen.ts';
-import { Channel, type Handlers, NoAnswer, WorkersError } from '../../../src/run/workers/channel.ts';
+import {
+  Channel,
+  type Handlers,
+  NoAnswer,
+  WorkersError,
+} from '../../../src/run/workers/channel.ts';
 
 type Calls = {
   echo: (value: unknown) => unknown;
@@ -37,8 +42,16 @@ function pair() {
 describe('a call', () => {
   test('sends its argument and returns the response, in both directions and concurrently', async () => {
     const { one, other } = pair();
-    const values = [1n, new Map([['a', [1, 2]]]), null, undefined, { deep: { er: Number.POSITIVE_INFINITY } }];
-    expect(await Promise.all(values.map((value) => one.call('echo', value, 1_000)))).toEqual(values);
+    const values = [
+      1n,
+      new Map([['a', [1, 2]]]),
+      null,
+      undefined,
+      { deep: { er: Number.POSITIVE_INFINITY } },
+    ];
+    expect(await Promise.all(values.map((value) => one.call('echo', value, 1_000)))).toEqual(
+      values,
+    );
     expect(await other.call('echo', 'back', 1_000)).toBe('back');
   });
 
@@ -46,7 +59,9 @@ describe('a call', () => {
     const { one } = pair();
     const thrown = await one.call('fail', 'expected', 1_000).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(WorkersError);
-    expect(thrown).toMatchObject({ message: 'cannot listen on 127.0.0.1:80: this user may not use it' });
+    expect(thrown).toMatchObject({
+      message: 'cannot listen on 127.0.0.1:80: this user may not use it',
+    });
     const bug = (await one.call('fail', 'bug', 1_000).catch((error: unknown) => error)) as Error;
     expect(bug).not.toBeInstanceOf(WorkersError);
     expect(bug.message).toBe('x is undefined');
@@ -79,7 +94,12 @@ describe('a call', () => {
 
   test('ignores other messages, late responses and unexpected responses', async () => {
     const { one } = pair();
-    for (const message of [null, 'text', { cmd: 'NODE_x' }, { storegate: 'answer', id: 999, value: 1 }])
+    for (const message of [
+      null,
+      'text',
+      { cmd: 'NODE_x' },
+      { storegate: 'answer', id: 999, value: 1 },
+    ])
       one.receive(message);
     expect(await one.call('echo', 'still here', 1_000)).toBe('still here');
   });

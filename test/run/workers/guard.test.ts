@@ -20,8 +20,15 @@ function primaryProcess(failures: number) {
 
 function workersOf(primary: ReturnType<typeof primaryProcess>, failures: number) {
   const events: Event[] = [];
-  const options = { primary: primary as unknown as SharedGuardOptions['primary'], failures, window: SPAN, workers: 2 };
-  const guards = [1, 2].map(() => createSharedGuard({ ...options, observe: (event) => void events.push(event) }));
+  const options = {
+    primary: primary as unknown as SharedGuardOptions['primary'],
+    failures,
+    window: SPAN,
+    workers: 2,
+  };
+  const guards = [1, 2].map(() =>
+    createSharedGuard({ ...options, observe: (event) => void events.push(event) }),
+  );
   return { one: guards[0]!, other: guards[1]!, events };
 }
 
@@ -29,7 +36,8 @@ describe('the guard of a worker', () => {
   test('counts in one window with the guards of all others', async () => {
     const { one, other } = workersOf(primaryProcess(3), 3);
     const results = [];
-    for (const guard of [one, other, one, other]) results.push((await guard.fail('198.51.100.1')).exhausted);
+    for (const guard of [one, other, one, other])
+      results.push((await guard.fail('198.51.100.1')).exhausted);
     expect(results).toEqual([false, false, false, true]);
     expect((await one.look('198.51.100.1')).readings[0]!.remaining).toBe(0);
     expect((await one.look('198.51.100.2')).readings[0]!.remaining).toBe(3);
@@ -55,11 +63,18 @@ describe('the guard of a worker', () => {
     primary.silent = true;
     let admitted = 0;
     for (let i = 0; i < 8; i++)
-      for (const guard of [one, other]) if (!(await guard.fail('198.51.100.3')).exhausted) admitted++;
+      for (const guard of [one, other])
+        if (!(await guard.fail('198.51.100.3')).exhausted) admitted++;
     expect(admitted).toBe(6);
-    expect(events.map(({ type }) => type)).toEqual(['primary.unresponsive', 'primary.unresponsive']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'primary.unresponsive',
+      'primary.unresponsive',
+    ]);
     primary.silent = false;
-    await until('it is heard again', () => events.filter(({ type }) => type === 'primary.responsive').length === 2);
+    await until(
+      'it is heard again',
+      () => events.filter(({ type }) => type === 'primary.responsive').length === 2,
+    );
     expect((await one.fail('198.51.100.4')).readings[0]!.remaining).toBe(5);
     expect((await other.fail('198.51.100.4')).readings[0]!.remaining).toBe(4);
   });

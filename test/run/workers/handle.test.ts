@@ -14,11 +14,19 @@ const EVENT: Detection = {
 };
 
 test('events of a worker are taken after its exit too, but not what it saw as down', async () => {
-  const worker = Object.assign(new EventEmitter(), { process: { pid: 7 }, send: () => true }) as unknown as Worker;
+  const worker = Object.assign(new EventEmitter(), {
+    process: { pid: 7 },
+    send: () => true,
+  }) as unknown as Worker;
   const detections: Detection[] = [];
   const handlers = { webhook: (detection: Detection) => void detections.push(detection) };
-  const handle = new WorkerHandle(1, worker, handlers as ConstructorParameters<typeof WorkerHandle>[2]);
-  const send = (argument: Detection) => worker.emit('message', { storegate: 'call', id: 1, name: 'webhook', argument });
+  const handle = new WorkerHandle(
+    1,
+    worker,
+    handlers as ConstructorParameters<typeof WorkerHandle>[2],
+  );
+  const send = (argument: Detection) =>
+    worker.emit('message', { storegate: 'call', id: 1, name: 'webhook', argument });
   send(SIGHTING);
   send(EVENT);
   worker.emit('exit', null, 'SIGKILL');

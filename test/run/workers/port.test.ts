@@ -20,12 +20,16 @@ async function holder(reusePort: boolean): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function worker(port: number): { readonly server: Server; listen(options?: { beside?: boolean }): Promise<string> } {
+function worker(port: number): {
+  readonly server: Server;
+  listen(options?: { beside?: boolean }): Promise<string>;
+} {
   const server = createServer((_, response) => response.end('worker'));
   servers.push(server);
   return {
     server,
-    listen: async ({ beside = false } = {}) => `${await listen(server, { host: HOST, port, reusePort: beside })}`,
+    listen: async ({ beside = false } = {}) =>
+      `${await listen(server, { host: HOST, port, reusePort: beside })}`,
   };
 }
 

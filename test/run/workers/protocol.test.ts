@@ -10,13 +10,20 @@ import { packed, shareOf, unpacked } from '../../../src/run/workers/protocol.ts'
 import { folderWith } from '../../config/folder.ts';
 
 const token = randomUUID();
-const env = { STOREGATE_ADMIN_TOKEN: token, REDIS_URL: 'redis://127.0.0.1', STOREGATE_WORKERS: '3' };
+const env = {
+  STOREGATE_ADMIN_TOKEN: token,
+  REDIS_URL: 'redis://127.0.0.1',
+  STOREGATE_WORKERS: '3',
+};
 const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
 const { contract, prepared } = await new ContractLoader().loadFirst(config);
 const certificates = readCertificates(config);
 
 function withContract(paths: object): typeof config {
-  const file = join(folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }), 'openapi.json');
+  const file = join(
+    folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }),
+    'openapi.json',
+  );
   return { ...config, contract: { ...config.contract, file } };
 }
 
@@ -27,21 +34,25 @@ test('settings arrive at a worker unchanged, without the admin token', async () 
   expect(arrived.config).toEqual({ ...config, admin: { ...config.admin, token: null } });
   expect(Object.isFrozen(arrived.config.http)).toBe(true);
   expect(arrived.contract.json).toBe(contract.json);
-  expect(arrived.contract.operations.map(({ id }) => id)).toEqual(contract.operations.map(({ id }) => id));
+  expect(arrived.contract.operations.map(({ id }) => id)).toEqual(
+    contract.operations.map(({ id }) => id),
+  );
 });
 
 test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
   const { prepared } = await new ContractLoader().loadFirst(ours);
   const before = await unpacked(structuredClone(packed({ config: ours, certificates, prepared })));
-  expect((await unpacked(structuredClone(packed({ config: ours, certificates, prepared })), before)).contract).toBe(
-    before.contract,
-  );
+  expect(
+    (await unpacked(structuredClone(packed({ config: ours, certificates, prepared })), before))
+      .contract,
+  ).toBe(before.contract);
   for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
     const changed = { ...ours, contract: { ...ours.contract, ...other } };
     const { prepared } = await new ContractLoader().loadFirst(changed);
     expect(
-      (await unpacked(structuredClone(packed({ config: changed, certificates, prepared })), before)).contract,
+      (await unpacked(structuredClone(packed({ config: changed, certificates, prepared })), before))
+        .contract,
     ).not.toBe(before.contract);
   }
 });
@@ -50,7 +61,10 @@ test('an unchanged contract is published as the new settings need it', async () 
   const before = await unpacked(structuredClone(packed({ config, certificates, prepared })));
   const changed = { ...config, usage: { enabled: false } };
   const { prepared: other } = await new ContractLoader().loadFirst(changed);
-  const after = await unpacked(structuredClone(packed({ config: changed, certificates, prepared: other })), before);
+  const after = await unpacked(
+    structuredClone(packed({ config: changed, certificates, prepared: other })),
+    before,
+  );
   expect(after.contract).toBe(before.contract);
   expect(after.prepared.published).toEqual(other.published);
   expect(after.prepared.published.json.tag).not.toBe(before.prepared.published.json.tag);
@@ -62,7 +76,9 @@ test('a worker treats operations with mistakes as the primary process does', asy
   const { contract: settings } = withContract(paths);
   const lenient = { ...config, contract: { ...settings, onUnsupported: 'pass' as const } };
   const { contract, prepared } = await new ContractLoader().load(lenient);
-  const arrived = await unpacked(structuredClone(packed({ config: lenient, certificates, prepared })));
+  const arrived = await unpacked(
+    structuredClone(packed({ config: lenient, certificates, prepared })),
+  );
   expect(arrived.contract.exempted).toEqual(contract.exempted);
   expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);
   const { operation } = arrived.contract.match('GET', '/');
@@ -72,8 +88,13 @@ test('a worker treats operations with mistakes as the primary process does', asy
 test('workers share the connection limit of the gateway, with at least one each', () => {
   const share = shareOf(config, 3);
   const { maxConnections, maxConnectionsPerAddress } = share.http;
-  expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([3334, 334, 43]);
-  expect(shareOf({ ...config, upstream: { ...config.upstream, connections: 1 } }, 3).upstream.connections).toBe(1);
+  expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([
+    3334, 334, 43,
+  ]);
+  expect(
+    shareOf({ ...config, upstream: { ...config.upstream, connections: 1 } }, 3).upstream
+      .connections,
+  ).toBe(1);
   const stock = { ...config.upstream, connections: 10 };
   expect(shareOf({ ...config, upstreams: { stock } }, 3).upstreams.stock!.connections).toBe(4);
 });

@@ -29,8 +29,12 @@ import { get } from '../../support/workers.ts';
 
 const settings = (kept: number) =>
   `log: { level: error }\nupstream: { connections: 10 }\nexplain: { bufferSize: ${kept} }\n`;
-const plans = (more: string) => `plans:\n  free: { windows: [{ limit: 1000, per: hour }${more}] }\n`;
-const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit: 5000, per: day }') };
+const plans = (more: string) =>
+  `plans:\n  free: { windows: [{ limit: 1000, per: hour }${more}] }\n`;
+const RELOADED = {
+  'gateway.yaml': settings(400),
+  'plans.yaml': plans(', { limit: 5000, per: day }'),
+};
 
 interface Asked {
   readonly gateway: TestGateway;
@@ -47,7 +51,12 @@ const closings: (() => Promise<void>)[] = [];
 
 async function start(redis: RedisServer, workers: number): Promise<Asked> {
   const env = { REDIS_URL: redis.url, STOREGATE_WORKERS: `${workers}` };
-  const gateway = await TestGateway.start({ settings: settings(600), plans: plans(''), env, storeUrl: store.url });
+  const gateway = await TestGateway.start({
+    settings: settings(600),
+    plans: plans(''),
+    env,
+    storeUrl: store.url,
+  });
   closings.push(() => gateway.stop());
   const connection = await connect({ ...DEFAULTS, url: redis.url });
   const subscriber = createSubscriber(connection);
@@ -57,7 +66,9 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
     subscriber.close();
     disconnect(connection);
   });
-  const { key } = bodyOf(await adminOf(gateway.adminUrl)('POST', '/keys', { account: 'acme', plan: 'free' }));
+  const { key } = bodyOf(
+    await adminOf(gateway.adminUrl)('POST', '/keys', { account: 'acme', plan: 'free' }),
+  );
   return { gateway, peers, key, carried: new Map() };
 }
 
@@ -95,9 +106,15 @@ const seen = ({ method, operation, status, code, step, message, key }: ListedReq
   account: key?.account,
 });
 
-const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked) => Promise<unknown> } = {
+const FINDINGS: {
+  readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked) => Promise<unknown>;
+} = {
   async status(one) {
-    const { processes, configuration, readiness, state, version } = await answerOf(one, status, null);
+    const { processes, configuration, readiness, state, version } = await answerOf(
+      one,
+      status,
+      null,
+    );
     const { plans, contract, waiting, lastReload } = configuration;
     const stores = processes.flatMap((process) =>
       process.stores.map(({ upstream, store, state }) => [upstream, store, state].join()),
@@ -117,7 +134,12 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
   },
   async top(one) {
     const { summary, missing } = await answerOf(one, top, { window: 'day', by: 'requests' });
-    const items = summary.items.map(({ count, error, about: { account, plan } }) => ({ count, error, account, plan }));
+    const items = summary.items.map(({ count, error, about: { account, plan } }) => ({
+      count,
+      error,
+      account,
+      plan,
+    }));
     return { missing, total: summary.total, items };
   },
   async peaks(one) {
@@ -133,7 +155,9 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
   },
   async history(one) {
     const to = Date.now() + HOUR;
-    const spans = mergeHistory([await answerOf(one, history, { from: to - DAY, to, step: '1h', row: ALL })]);
+    const spans = mergeHistory([
+      await answerOf(one, history, { from: to - DAY, to, step: '1h', row: ALL }),
+    ]);
     return sum(spans.map(({ row }) => requestsIn(row)));
   },
   async live(one) {
@@ -152,18 +176,27 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
   async explain(one) {
     const found = [...one.carried.values()].flat().map((id) => answerOf(one, explain, id));
     return (await Promise.all(found)).map(({ request, memory }) => ({
-      request: request && { ...seen(request), path: request.path, windows: request.windows.map(({ name }) => name) },
+      request: request && {
+        ...seen(request),
+        path: request.path,
+        windows: request.windows.map(({ name }) => name),
+      },
       kept: [memory?.requests, memory?.sample],
     }));
   },
   async refusals(one) {
     const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
-    expect(listed.map(({ at }) => at)).toEqual(listed.map(({ at }) => at).toSorted((one, other) => other - one));
+    expect(listed.map(({ at }) => at)).toEqual(
+      listed.map(({ at }) => at).toSorted((one, other) => other - one),
+    );
     return [...new Set(listed.map((request) => JSON.stringify(seen(request))))].sort();
   },
 };
 
-/** Sends the same requests to all gateways, each on a new connection, until every process has handled some. */
+/**
+ * Sends the same requests to all gateways, each on a new connection, until every process has
+ * handled some.
+ */
 async function send(): Promise<void> {
   const before = await Promise.all(all.map(countedBy));
   for (const { carried } of all) carried.clear();
@@ -179,7 +212,11 @@ async function send(): Promise<void> {
   });
 }
 
-async function carry({ gateway, carried }: Asked, path: string, headers: Readonly<Record<string, string>>) {
+async function carry(
+  { gateway, carried }: Asked,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+) {
   const { headers: got } = await get(`${gateway.url}${path}`, headers);
   const name = `${path} ${Object.keys(headers)}`;
   carried.set(name, [...(carried.get(name) ?? []), String(got['x-request-id'])]);
@@ -208,7 +245,9 @@ async function findings(): Promise<Record<string, unknown>> {
 
 async function processesOf(one: Asked) {
   const { processes } = await answerOf(one, status, null);
-  const carried = await Promise.all([...one.carried.values()].flat().map((id) => answerOf(one, explain, id)));
+  const carried = await Promise.all(
+    [...one.carried.values()].flat().map((id) => answerOf(one, explain, id)),
+  );
   const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
   const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
   return {
@@ -233,17 +272,26 @@ test('two workers answer like one process, before and after a reload', async () 
     peaks: { missing: 0, costliest: 1, used: [[2 * sent], []], since: ['ever', 'now'] },
     live: { requests: 3 * sent, fitting: [true, true], codes: ['missing_api_key', 'not_found'] },
     explain: expect.arrayContaining([
-      expect.objectContaining({ kept: [600, 1], request: expect.objectContaining({ status: 404, windows: ['hour'] }) }),
+      expect.objectContaining({
+        kept: [600, 1],
+        request: expect.objectContaining({ status: 404, windows: ['hour'] }),
+      }),
     ]),
     refusals: [expect.stringContaining('missing_api_key'), expect.stringContaining('not_found')],
   });
 
   expect(await Promise.all(all.map(processesOf))).toEqual(
-    [[null], [1, 2]].map((workers) => ({ status: workers, pids: workers.length, explain: workers, refusals: workers })),
+    [[null], [1, 2]].map((workers) => ({
+      status: workers,
+      pids: workers.length,
+      explain: workers,
+      refusals: workers,
+    })),
   );
 
   for (const { gateway } of all) {
-    for (const [name, text] of Object.entries(RELOADED)) writeFileSync(join(gateway.folder, name), text);
+    for (const [name, text] of Object.entries(RELOADED))
+      writeFileSync(join(gateway.folder, name), text);
     expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
     gateway.clock.pass(SECOND);
   }

@@ -89,7 +89,8 @@ async function afterCorrection(
     gateway.kill();
     await world.settle(gateway.start());
   }
-  // Refusals from memory do not reach the state, which begins what lies in the future when it is next asked.
+  // Refusals from memory do not reach the state, which begins what lies in the future when it is
+  // next asked.
   await world.pass(MEMORY);
   const { status, retryAfter } = await one.probe(simulation, gateway, key);
   await world.pass(one.longest + 2_000);

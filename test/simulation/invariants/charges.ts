@@ -55,7 +55,8 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   }
 
   function isCalm({ name, span, from, until }: Group): boolean {
-    // A window that lies in the future after a clock was set back begins again when it is next used.
+    // A window that lies in the future after a clock was set back begins again when it is next
+    // used.
     if (disturbances.between(from - span - LONGEST_JUMP, until, ['clock']).length > 0) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
     if (disturbances.between(from - AFTER, until + AFTER, kinds).length > 0) return false;

@@ -17,8 +17,8 @@ interface Wait {
 }
 
 /**
- * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned; a
- * deaf one is, at the latest after the documented number of refusals during one wait.
+ * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned;
+ * a deaf one is, at the latest after the documented number of refusals during one wait.
  */
 export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   /** Subjects that a client uses which does not wait. */

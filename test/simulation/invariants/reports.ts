@@ -66,7 +66,9 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
       : `${sent} requests in the history since ${shown.steps[0]?.at}, not ${found}`;
   }
 
-  /** `top` has all requests with keys since the time that it names, and some of its window before. */
+  /**
+   * `top` has all requests with keys since the time that it names, and some of its window before.
+   */
   async function ranked(): Promise<string | null> {
     const { world, gateways } = simulation;
     if (disturbances.between(0, world.now, ['clock']).length > 0) return null;

@@ -128,7 +128,10 @@ function followClock(data: RedisData, due: string, lastResult: string, now: numb
   fields.set('clock', String(now));
 }
 
-/** Whether an event was queued before. After the clock was set back, its name is remembered as long as it was to be. */
+/**
+ * Whether an event was queued before. After the clock was set back, its name is remembered as long
+ * as it was to be.
+ */
 function isDuplicate(
   data: RedisData,
   [names, queuedAt]: [string, string],

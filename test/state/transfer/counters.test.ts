@@ -13,7 +13,16 @@ import { openRedisTarget } from '../../../src/state/redis/transfer/target.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
 import { storedCounters } from '../../support/counters.ts';
-import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
+import {
+  DAY,
+  HOUR,
+  limits,
+  MINUTE,
+  SECOND,
+  scoped,
+  TestClock,
+  window,
+} from '../../support/limits.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
 import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/transfer.ts';
@@ -41,39 +50,62 @@ const PLANS: readonly Limits[] = [
   limits([window(2 ** 53 - 100, HOUR)], null),
 ];
 
-type Step = { readonly toString: () => string; readonly take: (state: State, subject: string) => unknown };
+type Step = {
+  readonly toString: () => string;
+  readonly take: (state: State, subject: string) => unknown;
+};
 const named = (name: string, take: Step['take']): Step => ({ take, toString: () => name });
 /** Steps, each so many milliseconds after the one before. */
 type Traffic = readonly (readonly [pass: number, step: Step])[];
 const plan = fc.nat({ max: PLANS.length - 1 });
-const cost = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 5, 2 ** 53 - 200));
+const cost = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(1) },
+  fc.constantFrom(0, 2, 5, 2 ** 53 - 200),
+);
 const step = fc.oneof(
   {
     weight: 20,
     arbitrary: fc
       .tuple(plan, cost, fc.constantFrom([], ['login'], ['login', 'tag:search']))
-      .map(([p, c, of]) => named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of))),
+      .map(([p, c, of]) =>
+        named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of)),
+      ),
   },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
   { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
   {
     weight: 1,
-    arbitrary: plan.map((p) => named(`grant under ${p}`, (state, s) => state.grant(s, PLANS[p]!, 2, null))),
+    arbitrary: plan.map((p) =>
+      named(`grant under ${p}`, (state, s) => state.grant(s, PLANS[p]!, 2, null)),
+    ),
   },
-  { weight: 1, arbitrary: plan.map((p) => named(`ban under ${p}`, (state, s) => state.ban(s, PLANS[p]!, MINUTE))) },
+  {
+    weight: 1,
+    arbitrary: plan.map((p) =>
+      named(`ban under ${p}`, (state, s) => state.ban(s, PLANS[p]!, MINUTE)),
+    ),
+  },
 );
-const pass = fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) }, fc.integer({ min: 0, max: 20_000 }));
+const pass = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) },
+  fc.integer({ min: 0, max: 20_000 }),
+);
 const steps = fc.array(fc.tuple(pass, step), { minLength: 1, maxLength: 30 });
 const burstOf = (p: number, count: number): Traffic =>
   Array.from({ length: count }, () => [
     110,
     named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login'])),
   ]);
-const burst = fc.tuple(plan, fc.integer({ min: 4, max: 14 })).map(([p, count]) => burstOf(p, count));
+const burst = fc
+  .tuple(plan, fc.integer({ min: 4, max: 14 }))
+  .map(([p, count]) => burstOf(p, count));
 const traffic = fc
   .array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 })
   .map((parts): Traffic => (parts as Traffic[]).flat());
-/** Ahead of the clock of Redis, which ends counters that are put there: none expire before the clock of the test. */
+/**
+ * Ahead of the clock of Redis, which ends counters that are put there: none expire before the clock
+ * of the test.
+ */
 const AHEAD = Date.UTC(2100, 0, 1);
 /** Any phase of windows and their slots. */
 const beginning = fc.nat({ max: 3 * DAY }).map((after) => AHEAD + after);
@@ -97,20 +129,29 @@ function targetsOf(clock: TestClock) {
   return targetOptions({ clock: clock.read });
 }
 
-const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+const redisState = (clock: TestClock) =>
+  new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
 
 /** A subject after some traffic, in the state where that was and in the one it was moved to. */
 interface Both {
   readonly stayed: State;
   readonly moved: State;
-  /** Whether the move dropped when scopes were first refused. What stayed has forgotten it too: in all else the two are equal. */
+  /**
+   * Whether the move dropped when scopes were first refused. What stayed has forgotten it too: in
+   * all else the two are equal.
+   */
   readonly hasDropped: boolean;
   readonly close: () => Promise<void>;
 }
 
 type Move = (subject: string, clock: TestClock, before: Traffic) => Promise<Both>;
 
-async function send(state: State, subject: string, clock: TestClock, steps: Traffic): Promise<void> {
+async function send(
+  state: State,
+  subject: string,
+  clock: TestClock,
+  steps: Traffic,
+): Promise<void> {
   for (const [time, { take }] of steps) {
     clock.pass(time);
     await take(state, subject);
@@ -153,7 +194,10 @@ const toFolder: Move = async (subject, clock, before) => {
   return { stayed, moved: moved.state, hasDropped, close };
 };
 
-/** Removes from the counters of a folder when scopes were first refused. Returns whether any had such times. */
+/**
+ * Removes from the counters of a folder when scopes were first refused. Returns whether any had
+ * such times.
+ */
 function dropScopesIn(folder: string): boolean {
   const bySubject = storedCounters(folder, Number.NEGATIVE_INFINITY);
   const withScopes = [...bySubject.values()].flatMap(({ strikeState }) =>
@@ -165,7 +209,12 @@ function dropScopesIn(folder: string): boolean {
 }
 
 /** Both say the same of the subject, and answer the same to the same steps. */
-async function expectEqual({ stayed, moved }: Both, subject: string, clock: TestClock, after: Traffic): Promise<void> {
+async function expectEqual(
+  { stayed, moved }: Both,
+  subject: string,
+  clock: TestClock,
+  after: Traffic,
+): Promise<void> {
   for (const given of PLANS) {
     expect(await moved.look(subject, given)).toEqual(await stayed.look(subject, given));
     expect(await moved.banLevel(subject, given)).toEqual(await stayed.banLevel(subject, given));

@@ -68,7 +68,12 @@ function changeFirst(type: string, change: (record: Record<string, unknown>) => 
 describe('a file of a state', () => {
   test('is whole, ordered, sealed, and readable by its owner alone', async () => {
     const lines = linesOf();
-    expect(JSON.parse(lines[0]!)).toEqual({ type: 'header', format: 'storegate-state', version: 1, ...header });
+    expect(JSON.parse(lines[0]!)).toEqual({
+      type: 'header',
+      format: 'storegate-state',
+      version: 1,
+      ...header,
+    });
     expect(lines.map((line) => JSON.parse(line).type)).toEqual([
       'header',
       'key',
@@ -105,7 +110,9 @@ describe('a file of a state', () => {
     const without = { ...someState(NOW), ban: [] };
     await writeFile(sourceOf(without), createFile(other, header), () => {});
     expect(readFileSync(other, 'utf8')).not.toContain('"ban"');
-    expect(await readWhole(fileSource(other, await checkFile(other)))).toEqual(await readWhole(sourceOf(without)));
+    expect(await readWhole(fileSource(other, await checkFile(other)))).toEqual(
+      await readWhole(sourceOf(without)),
+    );
   });
 
   test('says the scopes of keys that have some, so that versions without scopes can read the others', async () => {
@@ -138,7 +145,9 @@ describe('a file of a state', () => {
   test('that changes between its check and its use is refused', async () => {
     const checked = await checkFile(path);
     writeFileSync(path, readFileSync(path, 'utf8').replace('"account":"acme"', '"account":"evil"'));
-    await expect(readWhole(fileSource(path, checked))).rejects.toThrow(/was changed while it was read/);
+    await expect(readWhole(fileSource(path, checked))).rejects.toThrow(
+      /was changed while it was read/,
+    );
   });
 });
 
@@ -152,63 +161,94 @@ const drop =
     rest;
 
 /** Which line is broken, how, and the message. */
-const SPOILT: readonly (readonly [type: string, what: string, change: Change, message: RegExp])[] = [
-  ['header', 'another format', set('format', 'other'), /not a state file of storegate/],
-  ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
-  ['header', 'no time', drop('at'), /must say when/],
-  ['key', 'text', () => 'no json', /not JSON/],
-  ['key', 'a list', () => '[]', /not a JSON object/],
-  ['key', 'another type', set('type', 'other'), /unknown type "other"/],
-  ['key', 'half a character', () => '{"type":"key","label":"\\ud800"}', /half a character/],
-  ['key', 'a field missing', drop('plan'), /key: plan is missing/],
-  ['key', 'a field more', set('secret', 'x'), /unknown here: "secret"/],
-  ['key', 'an id of another form', set('id', '{evil}'), /key: id must be the id of a key/],
-  ['key', 'a version of 0', set('version', 0), /key: version must be a whole number/],
-  ['key', 'an invalid hash', set('hash', 'abc'), /key: hash must be a SHA-256/],
-  ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
-  ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
-  ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
-  ['key', 'an invalid address', set('addresses', ['x']), /is not an address, or a block/],
-  ['key', 'an invalid scope', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
-  ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
-  ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],
-  ['key', 'scopes that are not a list', set('scopes', null), /scopes must be a list/],
-  ['key', 'metadata that is not text', set('metadata', { a: 1 }), /metadata must hold text/],
-  ['key', 'no windows', set('windows', []), /windows/],
+const SPOILT: readonly (readonly [type: string, what: string, change: Change, message: RegExp])[] =
   [
-    'key',
-    'a window whose span is not that of its name',
-    set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 5 }]),
-    /spans that are not those of their names/,
-  ],
-  ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
-  ['audit', 'no number', set('number', 0), /audit: number must be/],
-  ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
-  ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
-  ['ledger', 'a subject of another form', set('subject', 'key:{x}'), /ledger: subject must be/],
-  ['ledger', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
-  ['ledger', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
-  ['ledger', 'a window that opens after all time', set('cells', [9e15, 1]), /a time that no clock shows/],
-  ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
-  ['ledger', 'an unknown kind', set('windows', [{ kind: 'x', span: 5 }]), /windows\[0\]\.kind must be one of/],
-  ['ledger', 'an invalid scope', set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]), /scope must be the scope/],
-  [
-    'ledger',
-    'a scope that stands for nothing',
-    set('windows', [{ kind: 'fixed', span: 5, scope: '%ff' }]),
-    /the scope of/,
-  ],
-  [
-    'ledger',
-    'a scope that is not text',
-    set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
-    /scope must be the scope/,
-  ],
-  ['ledger', 'conduct without limits', set('conduct', strikeState()), /must have limits where there is conduct/],
-  ['ledger', 'a ban level below 0', set('conduct', strikeState({ level: -1 })), /conduct\.level must be/],
-  ['ledger', 'invalid strikes', set('conduct', strikeState({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
-  ['use', 'an invalid time', set('at', null), /use: at must be/],
-];
+    ['header', 'another format', set('format', 'other'), /not a state file of storegate/],
+    ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
+    ['header', 'no time', drop('at'), /must say when/],
+    ['key', 'text', () => 'no json', /not JSON/],
+    ['key', 'a list', () => '[]', /not a JSON object/],
+    ['key', 'another type', set('type', 'other'), /unknown type "other"/],
+    ['key', 'half a character', () => '{"type":"key","label":"\\ud800"}', /half a character/],
+    ['key', 'a field missing', drop('plan'), /key: plan is missing/],
+    ['key', 'a field more', set('secret', 'x'), /unknown here: "secret"/],
+    ['key', 'an id of another form', set('id', '{evil}'), /key: id must be the id of a key/],
+    ['key', 'a version of 0', set('version', 0), /key: version must be a whole number/],
+    ['key', 'an invalid hash', set('hash', 'abc'), /key: hash must be a SHA-256/],
+    ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
+    ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
+    ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
+    ['key', 'an invalid address', set('addresses', ['x']), /is not an address, or a block/],
+    ['key', 'an invalid scope', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
+    ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
+    ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],
+    ['key', 'scopes that are not a list', set('scopes', null), /scopes must be a list/],
+    ['key', 'metadata that is not text', set('metadata', { a: 1 }), /metadata must hold text/],
+    ['key', 'no windows', set('windows', []), /windows/],
+    [
+      'key',
+      'a window whose span is not that of its name',
+      set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 5 }]),
+      /spans that are not those of their names/,
+    ],
+    ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
+    ['audit', 'no number', set('number', 0), /audit: number must be/],
+    ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
+    ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
+    ['ledger', 'a subject of another form', set('subject', 'key:{x}'), /ledger: subject must be/],
+    ['ledger', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
+    ['ledger', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
+    [
+      'ledger',
+      'a window that opens after all time',
+      set('cells', [9e15, 1]),
+      /a time that no clock shows/,
+    ],
+    ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
+    [
+      'ledger',
+      'an unknown kind',
+      set('windows', [{ kind: 'x', span: 5 }]),
+      /windows\[0\]\.kind must be one of/,
+    ],
+    [
+      'ledger',
+      'an invalid scope',
+      set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]),
+      /scope must be the scope/,
+    ],
+    [
+      'ledger',
+      'a scope that stands for nothing',
+      set('windows', [{ kind: 'fixed', span: 5, scope: '%ff' }]),
+      /the scope of/,
+    ],
+    [
+      'ledger',
+      'a scope that is not text',
+      set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
+      /scope must be the scope/,
+    ],
+    [
+      'ledger',
+      'conduct without limits',
+      set('conduct', strikeState()),
+      /must have limits where there is conduct/,
+    ],
+    [
+      'ledger',
+      'a ban level below 0',
+      set('conduct', strikeState({ level: -1 })),
+      /conduct\.level must be/,
+    ],
+    [
+      'ledger',
+      'invalid strikes',
+      set('conduct', strikeState({ strikes: ['x'] })),
+      /conduct\.strikes\[0\] must be/,
+    ],
+    ['use', 'an invalid time', set('at', null), /use: at must be/],
+  ];
 
 function strikeState(changes: object = {}) {
   const refused = { at: 0, until: 0, refusals: 0 };
@@ -228,7 +268,11 @@ describe('a broken file is refused, with the number of the line and what is wron
 
   test.each([
     ['the same id twice', movable(1, { hash: hashOf('new') }), /the same key came before/],
-    ['a secret of another key', movable(9, { hash: movable(2).hash }), /another key before it has the same secret/],
+    [
+      'a secret of another key',
+      movable(9, { hash: movable(2).hash }),
+      /another key before it has the same secret/,
+    ],
     [
       'a secret that another key had',
       movable(9, { hash: hashOf('before2') }),
@@ -257,7 +301,11 @@ describe('a broken file is refused, with the number of the line and what is wron
       (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
       /trailer, is missing/,
     ],
-    ['one with further lines', (text: string) => `${text}{}\n`, /line 17: there is more behind the last line/],
+    [
+      'one with further lines',
+      (text: string) => `${text}{}\n`,
+      /line 17: there is more behind the last line/,
+    ],
     ['of one endless line', () => 'x'.repeat(17 * 1024 * 1024), /line 1: it is longer than/],
     [
       'in another encoding',

@@ -7,7 +7,14 @@ import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
 import { KEPT } from '../../support/audit.ts';
 import { DAY, limits, window } from '../../support/limits.ts';
-import { moveAll, readWhole, sourceOf, targetOptions, temporaryFolder, type Whole } from '../../support/transfer.ts';
+import {
+  moveAll,
+  readWhole,
+  sourceOf,
+  targetOptions,
+  temporaryFolder,
+  type Whole,
+} from '../../support/transfer.ts';
 import { KEPT_STATE, MADE_AT } from '../fixtures/last-known.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
@@ -36,9 +43,13 @@ describe.each(named(/^state-\d+\.ndjson$/))('%s', (name) => {
     const file = join(FIXTURES, name);
     const source = fileSource(file, await checkFile(file));
     expect(await readWhole(source)).toEqual(await expected());
-    const moved = await moveAll(source, folderTarget(folder.path, targetOptions({ clock })), { clock });
+    const moved = await moveAll(source, folderTarget(folder.path, targetOptions({ clock })), {
+      clock,
+    });
     expect(moved.leftOut.count).toBe(0);
-    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(await expected());
+    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(
+      await expected(),
+    );
   });
 });
 
@@ -46,16 +57,21 @@ describe.each(named(/^folder-\d+$/))('%s', (name) => {
   beforeEach(() => cpSync(join(FIXTURES, name), folder.path, { recursive: true }));
 
   test('is read as it was written', async () => {
-    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(await expected());
+    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(
+      await expected(),
+    );
   });
 
   test('is taken by a gateway, which continues to count', async () => {
     const gateway = openEmbedded(folder.path, { clock, audit: KEPT, observe: () => {} });
     expect(await gateway.keys.find(KEPT_STATE.key[1]!.previous!.hash)).toEqual(KEPT_STATE.key[1]);
-    expect((await gateway.state.bans()).map(({ subject, level }) => `${subject} ${level}`)).toEqual([
-      'key:key_bbbbbbbbbbbbbbbb 3',
-    ]);
-    const admission = await gateway.state.look('key:key_aaaaaaaaaaaaaaaa', limits([window(1_000, DAY)]));
+    expect((await gateway.state.bans()).map(({ subject, level }) => `${subject} ${level}`)).toEqual(
+      ['key:key_bbbbbbbbbbbbbbbb 3'],
+    );
+    const admission = await gateway.state.look(
+      'key:key_aaaaaaaaaaaaaaaa',
+      limits([window(1_000, DAY)]),
+    );
     expect(admission.readings[0]!.remaining).toBe(10);
     expect((await gateway.tokens.list()).map((token) => token.name)).toEqual(['ci', 'look']);
     await gateway.close();

@@ -115,12 +115,21 @@ describe.each(PLACES)('$name', (place) => {
 
     const path = join(folder.path, 'state.ndjson');
     const source = await place.source();
-    const file = createFile(path, { from: source.kind, storegate: '0.0.0', at: new Date(now).toISOString() });
+    const file = createFile(path, {
+      from: source.kind,
+      storegate: '0.0.0',
+      at: new Date(now).toISOString(),
+    });
     const { has } = await writeFile(source, file, () => {});
     await source.close();
     expect(has).toEqual({ key: 3, token: 1, audit: 4, ban: 2, ledger: 3, use: 2 });
     const whole = await readWhole(fileSource(path, await checkFile(path)));
-    expect(whole.audit.at(-1)).toMatchObject({ number: 7, action: 'state.import', actor: 'cli:test', target: 'state' });
+    expect(whole.audit.at(-1)).toMatchObject({
+      number: 7,
+      action: 'state.import',
+      actor: 'cli:test',
+      target: 'state',
+    });
     expect({ ...whole, audit: whole.audit.slice(0, 3) }).toEqual(await sorted(given));
   });
 
@@ -130,7 +139,11 @@ describe.each(PLACES)('$name', (place) => {
     const before = await readWhole(await place.source());
     const moved = await give(given);
     for (const type of ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const)
-      expect(moved.outcomes[type]).toMatchObject({ same: given[type].length, added: 0, changed: 0 });
+      expect(moved.outcomes[type]).toMatchObject({
+        same: given[type].length,
+        added: 0,
+        changed: 0,
+      });
     expect(await readWhole(await place.source())).toEqual(before);
   });
 
@@ -149,7 +162,11 @@ describe.each(PLACES)('$name', (place) => {
   test('replaces an earlier copy of a key, and frees the secrets that it does not have now', async () => {
     const until = Date.now() + HOUR;
     await give({ key: [movable(1), movable(2, { version: 5 })] });
-    const rotated = movable(1, { version: 3, hash: hashOf('third'), previous: { hash: hashOf('second'), until } });
+    const rotated = movable(1, {
+      version: 3,
+      hash: hashOf('third'),
+      previous: { hash: hashOf('second'), until },
+    });
     const moved = await give({ key: [rotated, movable(2, { version: 5 })] });
     expect(moved.outcomes.key).toMatchObject({ changed: 1, same: 1 });
     const free = movable(7, { hash: movable(1).hash });
@@ -158,10 +175,23 @@ describe.each(PLACES)('$name', (place) => {
     expect((await stateIn(place)).key).toEqual(all.key);
   });
 
-  const token = (name: string) => ({ name, hash: hashOf(name), role: 'read' as const, createdAt: 1 });
-  const one: Partial<Whole> = { key: [movable(1), movable(2)], token: [token('ci')], audit: [movableEntry(1)] };
+  const token = (name: string) => ({
+    name,
+    hash: hashOf(name),
+    role: 'read' as const,
+    createdAt: 1,
+  });
+  const one: Partial<Whole> = {
+    key: [movable(1), movable(2)],
+    token: [token('ci')],
+    audit: [movableEntry(1)],
+  };
   const DIFFERENT: readonly (readonly [what: string, given: Partial<Whole>, message: RegExp])[] = [
-    ['keys', { ...one, key: [movable(1)] }, /has 1 keys that a test does not have: nothing was changed/],
+    [
+      'keys',
+      { ...one, key: [movable(1)] },
+      /has 1 keys that a test does not have: nothing was changed/,
+    ],
     ['tokens', { ...one, token: [token('cd')] }, /has 1 tokens that/],
     ['audit entries', { ...one, audit: [] }, /has 1 audit entries that/],
     [
@@ -174,13 +204,21 @@ describe.each(PLACES)('$name', (place) => {
       { ...one, key: [movable(1, { label: 'other' }), movable(2)] },
       /key key_0+1 was changed in the target/,
     ],
-    ['a newer key', { ...one, key: [movable(1), movable(2, { version: 0 })] }, /key key_0+2 was changed in the target/],
+    [
+      'a newer key',
+      { ...one, key: [movable(1), movable(2, { version: 0 })] },
+      /key key_0+2 was changed in the target/,
+    ],
     [
       'a secret of another key',
       { ...one, key: [movable(1), movable(2), movable(3, { hash: movable(1).hash })] },
       /secret of key/,
     ],
-    ['another token', { ...one, token: [{ ...token('ci'), role: 'admin' }] }, /token ci is another one/],
+    [
+      'another token',
+      { ...one, token: [{ ...token('ci'), role: 'admin' }] },
+      /token ci is another one/,
+    ],
   ];
 
   test.each(DIFFERENT)(
@@ -189,7 +227,8 @@ describe.each(PLACES)('$name', (place) => {
       await give(one);
       const before = await readWhole(await place.source());
       const source = () => sourceOf(given, { isChecked: true });
-      const move = async (dryRun: boolean) => moveAll(source(), await place.target({ dryRun }), { dryRun });
+      const move = async (dryRun: boolean) =>
+        moveAll(source(), await place.target({ dryRun }), { dryRun });
       await expect(move(true)).rejects.toThrow(message);
       await expect(move(false)).rejects.toThrow(message);
       expect(await readWhole(await place.source())).toEqual(before);
@@ -206,13 +245,21 @@ describe.each(PLACES)('$name', (place) => {
     expect(await giveCounters(hourly(3, now - MINUTE))).toMatchObject({ kept: 1 });
     expect(await giveCounters(hourly(8, now - MINUTE))).toMatchObject({ changed: 1 });
     expect((await stored()).cells).toEqual([now - MINUTE, 8]);
-    const banned = { bannedUntil: now + HOUR, bannedSince: now - 5, cleanSince: now + HOUR, level: 1 };
+    const banned = {
+      bannedUntil: now + HOUR,
+      bannedSince: now - 5,
+      cleanSince: now + HOUR,
+      level: 1,
+    };
     await giveCounters(hourly(8, now - MINUTE, banned));
     expect(await stored()).toMatchObject({ strikeState: { bannedUntil: now + HOUR, level: 1 } });
     const without = hourly(9, now - MINUTE);
     expect(await giveCounters(without)).toMatchObject({ changed: 1 });
     expect(await giveCounters(without)).toMatchObject({ same: 1 });
-    expect(await stored()).toMatchObject({ cells: [now - MINUTE, 9], strikeState: { bannedUntil: now + HOUR } });
+    expect(await stored()).toMatchObject({
+      cells: [now - MINUTE, 9],
+      strikeState: { bannedUntil: now + HOUR },
+    });
     const lifted = hourly(9, now - MINUTE, { ...banned, bannedUntil: 0, bannedSince: 0 });
     expect(await giveCounters(lifted)).toMatchObject({ changed: 1 });
     expect(await stored()).toMatchObject({ strikeState: { bannedUntil: 0, level: 1 } });
@@ -236,7 +283,8 @@ describe.each(PLACES)('$name', (place) => {
   test('keeps as many audit entries as configured, and brings none back', async () => {
     const many = Array.from({ length: 8 }, (_, i) => movableEntry(i + 1));
     expect((await give({ audit: many }, { audit: { ...KEPT, maxEntries: 4 } })).has.audit).toBe(4);
-    const numbers = async () => (await readWhole(await place.source())).audit.map(({ number }) => number);
+    const numbers = async () =>
+      (await readWhole(await place.source())).audit.map(({ number }) => number);
     expect(await numbers()).toEqual([6, 7, 8, 9]);
     const again = await give({ audit: many }, { audit: { ...KEPT, maxEntries: 4 } });
     expect(again.outcomes.audit).toMatchObject({ added: 0, same: 3, over: 5 });
@@ -295,8 +343,12 @@ describe('a Redis that gateways use', () => {
     await expect(moveAll(both, await target())).rejects.toThrow(
       `the id ${idOf(2)} is that of a key with another secret`,
     );
-    expect((await moveAll(sourceOf({ key: [movable(1)] }), await target())).outcomes.key).toMatchObject({ added: 1 });
-    expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([movable(1)]);
+    expect(
+      (await moveAll(sourceOf({ key: [movable(1)] }), await target())).outcomes.key,
+    ).toMatchObject({ added: 1 });
+    expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([
+      movable(1),
+    ]);
   });
 
   const until9 = 9_000_000_000_000;
@@ -304,7 +356,11 @@ describe('a Redis that gateways use', () => {
     [
       'a rotated key',
       movable(1),
-      movable(1, { version: 2, hash: hashOf('next'), previous: { hash: movable(1).hash, until: until9 } }),
+      movable(1, {
+        version: 2,
+        hash: hashOf('next'),
+        previous: { hash: movable(1).hash, until: until9 },
+      }),
     ],
     ['a key with another secret', movable(1), movable(1, { version: 2, hash: hashOf('next') })],
     [
@@ -312,7 +368,11 @@ describe('a Redis that gateways use', () => {
       movable(1, { previous: { hash: hashOf('before'), until: until9 } }),
       movable(1, { version: 2, revokedAt: 5 }),
     ],
-    ['a new key with two secrets', null, movable(1, { previous: { hash: hashOf('before'), until: until9 } })],
+    [
+      'a new key with two secrets',
+      null,
+      movable(1, { previous: { hash: hashOf('before'), until: until9 } }),
+    ],
   ])('finishes %s wherever taking it in has ended', async (_what, there, given) => {
     const opened = await openShared({ url: redis.url });
     const connection = await connect(settingsOf('a Redis'));
@@ -347,7 +407,12 @@ describe('a Redis that gateways use', () => {
     await gateway.state.admit(subject, plan, 1);
     const { ledger: stored } = await readWhole(await openRedisSource(settingsOf('a Redis')));
     const given = {
-      ledger: [{ subject, counters: { ...stored[0]!.counters, cells: [stored[0]!.counters.cells[0]!, 40] } }],
+      ledger: [
+        {
+          subject,
+          counters: { ...stored[0]!.counters, cells: [stored[0]!.counters.cells[0]!, 40] },
+        },
+      ],
     };
     const charges = Array.from({ length: 100 }, async (_, i) => {
       for (let n = 0; n < i % 20; n++) await gateway.state.look(subject, plan);

@@ -14,7 +14,10 @@ export interface Orders {
   readonly subjects: readonly string[];
   readonly limits: Limits;
   readonly callers: number;
-  /** Requests of all clients together for each subject, or the number of successive windows to run for. */
+  /**
+   * Requests of all clients together for each subject, or the number of successive windows to run
+   * for.
+   */
   readonly requests: number | { readonly windows: number };
 }
 
@@ -42,18 +45,24 @@ process.on('message', async (orders: Orders | 'go') => {
   process.send?.({ admitted, outages } satisfies CallerReport);
 });
 
-async function admittedOf({ requests, subjects, limits, callers }: Orders, { state }: Storage): Promise<Admitted[]> {
+async function admittedOf(
+  { requests, subjects, limits, callers }: Orders,
+  { state }: Storage,
+): Promise<Admitted[]> {
   const admitted: Admitted[] = [];
   const windows = new Set<number>();
   let sent = 0;
   const isDone = () =>
-    typeof requests === 'number' ? sent >= requests * subjects.length : windows.size > requests.windows;
+    typeof requests === 'number'
+      ? sent >= requests * subjects.length
+      : windows.size > requests.windows;
   async function call(): Promise<void> {
     while (!isDone()) {
       const subject = subjects[sent++ % subjects.length]!;
       const { verdict, readings } = await state.admit(subject, limits, 1);
       windows.add(readings[0]!.resetAt);
-      if (verdict === 'admitted') admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
+      if (verdict === 'admitted')
+        admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
       // Known refusals return at once, so without a pause nothing else would run.
       else await setTimeout(PAUSE);
     }

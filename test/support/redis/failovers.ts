@@ -10,7 +10,10 @@ import { startSentinel } from './topologies.ts';
 export interface Return {
   readonly gateway: number;
   readonly client: 'requests' | 'messages';
-  /** Milliseconds from the promotion of a replica until the client worked there; `null` if it stayed down. */
+  /**
+   * Milliseconds from the promotion of a replica until the client worked there; `null` if it stayed
+   * down.
+   */
   readonly after: number | null;
 }
 
@@ -34,7 +37,10 @@ const LOOK_UP = 10;
 /** Milliseconds until the set is whole again: Sentinels look at a new replica every ten seconds. */
 const HEALING = 120_000;
 
-/** `distance`: extra milliseconds for the responses of the Sentinels. If it fails, nothing is left running. */
+/**
+ * `distance`: extra milliseconds for the responses of the Sentinels. If it fails, nothing is left
+ * running.
+ */
 export async function openFailovers({
   gateways: count,
   distance,
@@ -101,8 +107,8 @@ export async function openFailovers({
   }
 
   /**
-   * All Sentinels name one master, and the others follow it. The master may have changed again: a busy machine looks
-   * like a dead one.
+   * All Sentinels name one master, and the others follow it. The master may have changed again: a
+   * busy machine looks like a dead one.
    */
   async function untilWhole(): Promise<void> {
     await until(
@@ -112,7 +118,9 @@ export async function openFailovers({
         const master = nodes.find(({ port }) => seen.every((one) => one === port));
         if (!master || !(await isMaster(master))) return false;
         nodes = [master, ...nodes.filter((node) => node !== master)];
-        return (await Promise.all(nodes.slice(1).map((node) => follows(node, master)))).every(Boolean);
+        return (await Promise.all(nodes.slice(1).map((node) => follows(node, master)))).every(
+          Boolean,
+        );
       },
       HEALING,
     );
@@ -124,12 +132,21 @@ export async function openFailovers({
     const mark = `death-${++deaths}`;
     const listening = gateways.map((gateway) => heardOf(gateway, mark));
     await dead.kill();
-    await until('a replica has taken over', async () => (await mastersOf(others)).length > 0, HEALING);
+    await until(
+      'a replica has taken over',
+      async () => (await mastersOf(others)).length > 0,
+      HEALING,
+    );
     const took = performance.now();
-    // A supervisor would restart it too: it starts as an empty master, until the Sentinels make it a replica.
+    // A supervisor would restart it too: it starts as an empty master, until the Sentinels make it
+    // a replica.
     await dead.stop();
     nodes = [...others, await startRedis({ port: dead.port })];
-    const untilBack = async (client: Return['client'], gateway: number, isBack: () => Promise<boolean>) => {
+    const untilBack = async (
+      client: Return['client'],
+      gateway: number,
+      isBack: () => Promise<boolean>,
+    ) => {
       while (performance.now() < took + patience) {
         if (await isBack()) return { gateway, client, after: performance.now() - took };
         await new Promise((resolve) => setTimeout(resolve, LOOK));
@@ -140,7 +157,8 @@ export async function openFailovers({
       gateways.flatMap((gateway, i) => [
         untilBack('requests', i, () => takesWrites(gateway)),
         untilBack('messages', i, async () => {
-          for (const { admin } of await mastersOf(others)) await admin.publish(CHANNEL, keyChanged(mark));
+          for (const { admin } of await mastersOf(others))
+            await admin.publish(CHANNEL, keyChanged(mark));
           return listening[i]!.heard;
         }),
       ]),
@@ -176,10 +194,14 @@ async function follows({ admin }: RedisServer, { port }: RedisServer): Promise<b
 
 /** 0 if the Sentinel does not see a healthy set. */
 async function masterSeen(sentinel: RedisServer['admin']): Promise<number> {
-  const [, port] = /status=ok,address=127.0.0.1:(\d+),slaves=2,sentinels=3/.exec(await sentinel.info('sentinel')) ?? [];
+  const [, port] =
+    /status=ok,address=127.0.0.1:(\d+),slaves=2,sentinels=3/.exec(
+      await sentinel.info('sentinel'),
+    ) ?? [];
   const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', 'mymaster')) as string[][];
   const areWell = replicas.every(
-    (fields) => fieldOf(fields, 'flags') === 'slave' && fieldOf(fields, 'master-link-status') === 'ok',
+    (fields) =>
+      fieldOf(fields, 'flags') === 'slave' && fieldOf(fields, 'master-link-status') === 'ok',
   );
   return port !== undefined && areWell ? Number(port) : 0;
 }
@@ -194,7 +216,10 @@ function takesWrites({ state }: SharedGateway): Promise<boolean> {
   );
 }
 
-function heardOf({ keys }: SharedGateway, mark: string): { readonly heard: boolean; readonly stop: () => void } {
+function heardOf(
+  { keys }: SharedGateway,
+  mark: string,
+): { readonly heard: boolean; readonly stop: () => void } {
   let heard = false;
   const stop = keys.watch((hash) => {
     heard ||= hash === mark;

@@ -13,10 +13,19 @@ export interface SharedGateway extends Storage {
   eventCount(type: Event['type']): number;
 }
 
-/** Waits until the first gateway has built the lists of keys: another one then sends few commands on its own. */
+/**
+ * Waits until the first gateway has built the lists of keys: another one then sends few commands on
+ * its own.
+ */
 export async function untilIndexed({ admin }: RedisServer): Promise<void> {
-  await until('the lists of keys are built', async () => (await admin.hget(keyOf.keyIndex, 'checked')) !== null);
-  await until('no gateway builds them', async () => (await admin.exists(keyOf.lock('key-index'))) === 0);
+  await until(
+    'the lists of keys are built',
+    async () => (await admin.hget(keyOf.keyIndex, 'checked')) !== null,
+  );
+  await until(
+    'no gateway builds them',
+    async () => (await admin.exists(keyOf.lock('key-index'))) === 0,
+  );
 }
 
 /** The deadline is long unless a test sets it: a busy test machine is not an outage. */
@@ -26,12 +35,20 @@ export async function openShared(
     workers = 1,
     lookAgain = 60_000,
     folder = null,
-  }: { readonly workers?: number; readonly lookAgain?: number; readonly folder?: string | null } = {},
+  }: {
+    readonly workers?: number;
+    readonly lookAgain?: number;
+    readonly folder?: string | null;
+  } = {},
 ): Promise<SharedGateway> {
   const events: Event[] = [];
   const storage = await openRedis(
     { ...DEFAULTS, deadline: 60_000, ...settings },
     { observe: (event) => void events.push(event), audit: KEPT, workers, lookAgain, folder },
   );
-  return { ...storage, events, eventCount: (type) => events.filter((event) => event.type === type).length };
+  return {
+    ...storage,
+    events,
+    eventCount: (type) => events.filter((event) => event.type === type).length,
+  };
 }

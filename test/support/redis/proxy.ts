@@ -37,7 +37,9 @@ export async function startProxy(port: number): Promise<TcpProxy> {
   let replies: TcpProxy['replies'] = 'pass';
 
   function pass(data: Buffer, client: Socket, end: () => void): void {
-    const write = () => client.writable && client.write(Buffer.from(proxy.rewrite(data.toString('latin1')), 'latin1'));
+    const write = () =>
+      client.writable &&
+      client.write(Buffer.from(proxy.rewrite(data.toString('latin1')), 'latin1'));
     if (replies === 'pass') write();
     else if (replies === 'cut') end();
     else if (replies === 'hold') held.push(write);

@@ -9,9 +9,11 @@ import { createCircuitBreakers } from '../../../src/state/shared/circuit-breaker
 import type { Records } from '../../../src/state/storage.ts';
 
 /** The deadline is long: a busy test machine is not an outage. */
-export async function openRecords(
-  settings: RedisSettings,
-): Promise<{ records: (audit: AuditSettings) => Records; index: () => Promise<void>; close: () => void }> {
+export async function openRecords(settings: RedisSettings): Promise<{
+  records: (audit: AuditSettings) => Records;
+  index: () => Promise<void>;
+  close: () => void;
+}> {
   const redis = await connect(settings);
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, () => {});

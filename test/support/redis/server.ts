@@ -40,7 +40,9 @@ export async function startRedis({
   const port = given ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const common = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
-  const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
+  const own = sentinel
+    ? []
+    : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
   const child = spawn(
     program('redis-server'),
     [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args],
@@ -97,12 +99,15 @@ export async function startRedis({
 
 /** If the port is in use, another server answers until the new one has ended. */
 async function untilItAnswers(admin: Redis, child: ChildProcess): Promise<void> {
-  const isIt = async () => /^process_id:(\d+)/m.exec(await admin.info('server'))?.[1] === String(child.pid);
+  const isIt = async () =>
+    /^process_id:(\d+)/m.exec(await admin.info('server'))?.[1] === String(child.pid);
   while (!(await isIt())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Starts all servers or none: if one fails to start, the others are stopped. */
-export async function startTogether(starts: readonly (() => Promise<RedisServer>)[]): Promise<RedisServer[]> {
+export async function startTogether(
+  starts: readonly (() => Promise<RedisServer>)[],
+): Promise<RedisServer[]> {
   const started = await Promise.allSettled(starts.map((start) => start()));
   const servers = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
   const failed = started.find((one) => one.status === 'rejected');
@@ -112,7 +117,10 @@ export async function startTogether(starts: readonly (() => Promise<RedisServer>
 }
 
 /** Stops `servers` if the setup fails. */
-export async function orStop<T>(servers: readonly RedisServer[], setUp: () => Promise<T>): Promise<T> {
+export async function orStop<T>(
+  servers: readonly RedisServer[],
+  setUp: () => Promise<T>,
+): Promise<T> {
   try {
     return await setUp();
   } catch (error) {

@@ -107,49 +107,73 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
   });
 }
 
-async function joinMasters(masters: readonly RedisServer[], servers: readonly RedisServer[]): Promise<void> {
+async function joinMasters(
+  masters: readonly RedisServer[],
+  servers: readonly RedisServer[],
+): Promise<void> {
   for (const [i, { admin }] of masters.entries()) {
-    await admin.cluster('ADDSLOTSRANGE', Math.round((SLOTS / 3) * i), Math.round((SLOTS / 3) * (i + 1)) - 1);
+    await admin.cluster(
+      'ADDSLOTSRANGE',
+      Math.round((SLOTS / 3) * i),
+      Math.round((SLOTS / 3) * (i + 1)) - 1,
+    );
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', `${i + 1}`);
   }
   // Each node meets each: by gossip a node would learn of others only after half of the timeout.
   for (const [i, { admin }] of servers.entries())
     for (const { port } of servers.slice(i + 1)) await admin.cluster('MEET', '127.0.0.1', port);
   await until('all nodes have met', async () => {
-    const infos = await Promise.all(servers.map(({ admin }) => admin.cluster('INFO') as Promise<string>));
+    const infos = await Promise.all(
+      servers.map(({ admin }) => admin.cluster('INFO') as Promise<string>),
+    );
     return infos.every(
-      (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${servers.length}`),
+      (info) =>
+        info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${servers.length}`),
     );
   });
 }
 
-async function follow(masters: readonly RedisServer[], followers: readonly RedisServer[]): Promise<void> {
+async function follow(
+  masters: readonly RedisServer[],
+  followers: readonly RedisServer[],
+): Promise<void> {
   for (const [i, { admin }] of followers.entries()) {
     await admin.cluster('REPLICATE', (await masters[i]!.admin.cluster('MYID')) as string);
   }
   for (const { admin } of followers) {
-    await until('the replica follows', async () => /master_link_status:up/.test(await admin.info('replication')));
+    await until('the replica follows', async () =>
+      /master_link_status:up/.test(await admin.info('replication')),
+    );
   }
 }
 
 /** The node restarts at once without its data; the Cluster takes it for the same node. */
 export async function comeUpEmpty({ admin }: RedisServer): Promise<void> {
   // A connection that does not repeat the command when it ends.
-  const last = admin.duplicate({ retryStrategy: null, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+  const last = admin.duplicate({
+    retryStrategy: null,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  });
   last.on('error', () => {});
   await last.call('DEBUG', 'RESTART').catch(() => {});
   last.disconnect();
   await until('the node is empty', async () => (await admin.dbsize()) === 0);
-  await until('it takes commands', async () => ((await admin.cluster('INFO')) as string).includes('cluster_state:ok'));
+  await until('it takes commands', async () =>
+    ((await admin.cluster('INFO')) as string).includes('cluster_state:ok'),
+  );
 }
 
 /**
- * Waits until the replica has all writes of its master. WAIT is not enough: it covers only the writes of its own
- * connection.
+ * Waits until the replica has all writes of its master. WAIT is not enough: it covers only the
+ * writes of its own connection.
  */
 export async function untilReplicated(master: RedisServer, replica: RedisServer): Promise<void> {
   const offset = async ({ admin }: RedisServer, field: string) =>
     Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(await admin.info('replication'))?.[1]);
   const written = await offset(master, 'master_repl_offset');
-  await until('the replica has it all', async () => (await offset(replica, 'slave_repl_offset')) >= written);
+  await until(
+    'the replica has it all',
+    async () => (await offset(replica, 'slave_repl_offset')) >= written,
+  );
 }

@@ -10,8 +10,22 @@ function recommendedRights(): string[] {
   return rights!.replaceAll("'", '').split(' ');
 }
 
-/** Creates the user of the manual, with these changes of its rights. Returns the URL of the server with this user. */
-export async function recommendedUser(server: RedisServer, ...changes: readonly string[]): Promise<string> {
-  await server.admin.acl('SETUSER', 'gateway', 'reset', 'on', '>secret', ...recommendedRights(), ...changes);
+/**
+ * Creates the user of the manual, with these changes of its rights. Returns the URL of the server
+ * with this user.
+ */
+export async function recommendedUser(
+  server: RedisServer,
+  ...changes: readonly string[]
+): Promise<string> {
+  await server.admin.acl(
+    'SETUSER',
+    'gateway',
+    'reset',
+    'on',
+    '>secret',
+    ...recommendedRights(),
+    ...changes,
+  );
   return `redis://gateway:secret@127.0.0.1:${server.port}`;
 }

@@ -7,8 +7,10 @@ export function number(value: number): string {
   format ??= new Intl.NumberFormat('en');
   return format.format(value);
 }
-export const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
-export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+export const percent = (share: number) =>
+  `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+export const plural = (count: number, one: string, many = `${one}s`) =>
+  `${number(count)} ${count === 1 ? one : many}`;
 
 /** A dash for what is not known. */
 export const orDash = (value: number | null, format: (value: number) => string) =>

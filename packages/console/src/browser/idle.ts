@@ -20,8 +20,9 @@ interface IdleProps {
 }
 
 /**
- * Signs out an inactive operator, in all tabs together, and asks a minute before. The gateway ends the session itself,
- * because it counts only what is reported here; this removes the data from the screen.
+ * Signs out an inactive operator, in all tabs together, and asks a minute before. The gateway ends
+ * the session itself, because it counts only what is reported here; this removes the data from the
+ * screen.
  */
 export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   const used = useRef(Date.now());
@@ -38,7 +39,8 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     note();
     notifyTabs('used');
     whoIsSignedIn().then(onReported, (failure: unknown) => {
-      // A gateway that does not answer gets the next report, and the views show that it does not answer.
+      // A gateway that does not answer gets the next report, and the views show that it does not
+      // answer.
       if (!(failure instanceof ApiError)) throw failure;
     });
   }, [note, onReported]);
@@ -46,11 +48,13 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   useEffect(() => {
     // Only the dialog is an answer: a moved mouse is not.
     const seen = () => {
-      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) report();
+      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8))
+        report();
     };
     const listening = new AbortController();
     const { signal } = listening;
-    for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true, signal });
+    for (const sign of SIGNS)
+      addEventListener(sign, seen, { passive: true, capture: true, signal });
     onTabMessage('used', note, signal);
     const timer = setInterval(() => {
       const end = used.current + idle;
@@ -70,17 +74,39 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
 }
 
 /** The time of the end is fixed, so that a screen reader does not read a countdown. */
-function StillThere({ endsAt, onStay, onSignOut }: { endsAt: number; onStay: () => void; onSignOut: () => void }) {
+function StillThere({
+  endsAt,
+  onStay,
+  onSignOut,
+}: {
+  endsAt: number;
+  onStay: () => void;
+  onSignOut: () => void;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return h(
     'dialog',
-    { ref: dialog, role: 'alertdialog', onClose: onStay, 'aria-labelledby': 'still-there', 'aria-describedby': 'ends' },
+    {
+      ref: dialog,
+      role: 'alertdialog',
+      onClose: onStay,
+      'aria-labelledby': 'still-there',
+      'aria-describedby': 'ends',
+    },
     [
       h('h2', { id: 'still-there' }, 'Still there?'),
-      h('p', { id: 'ends' }, `You will be signed out at ${clockTime(new Date(endsAt).toISOString())}.`),
+      h(
+        'p',
+        { id: 'ends' },
+        `You will be signed out at ${clockTime(new Date(endsAt).toISOString())}.`,
+      ),
       h('div', { class: 'buttons' }, [
-        h('button', { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() }, 'Stay signed in'),
+        h(
+          'button',
+          { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() },
+          'Stay signed in',
+        ),
         h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
       ]),
     ],

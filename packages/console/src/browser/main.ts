@@ -1,6 +1,13 @@
 import { type ComponentType, h, render } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
+import {
+  ApiError,
+  type Session,
+  SIGNED_OUT,
+  signedOut,
+  signOut,
+  whoIsSignedIn,
+} from './api/client.ts';
 import { notifyTabs, onTabMessage } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/view.ts';
@@ -69,13 +76,29 @@ function App() {
   }
   const leave = () => signOut().then(enter, fail);
 
-  if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));
+  if (error)
+    return h(
+      'main',
+      { class: 'sign-in' },
+      h('h1', null, 'storegate console'),
+      h(Failure, { error }),
+    );
   if (session === null)
-    return h('main', { class: 'sign-in', 'aria-busy': true }, h('p', { class: 'loading' }, 'Loading …'));
+    return h(
+      'main',
+      { class: 'sign-in', 'aria-busy': true },
+      h('p', { class: 'loading' }, 'Loading …'),
+    );
   if (session.operator === null) return h(SignIn, { ended, onSignedIn: enter });
   return h(SessionContext.Provider, { value: session }, [
     h(Frame, { session, onSignOut: leave }),
-    !session.open && h(Idle, { idle: session.idle * 1_000, onReported: take, onSignOut: leave, onIdle: endByIdle }),
+    !session.open &&
+      h(Idle, {
+        idle: session.idle * 1_000,
+        onReported: take,
+        onSignOut: leave,
+        onIdle: endByIdle,
+      }),
   ]);
 }
 
@@ -103,13 +126,18 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
       h('ul', null, [
         VIEWS.map((one) =>
           h('li', { key: one.name }, [
-            h('a', { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined }, one.title),
+            h(
+              'a',
+              { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined },
+              one.title,
+            ),
           ]),
         ),
         h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
       ]),
     ]),
-    // A new key makes a new view: another place of the same view starts empty, and its heading takes the focus.
+    // A new key makes a new view: another place of the same view starts empty, and its heading
+    // takes the focus.
     h('main', { id: 'content', tabIndex: -1 }, [
       h(SecretRefused, { query: place.query }),
       !secret && h(view, { key: `${name}/${place.rest}`, place }),
@@ -123,7 +151,10 @@ function skip(event: MouseEvent) {
   document.getElementById('content')?.focus();
 }
 
-/** All views in the order of the navigation; the first opens the console. `name`: the first part of the address. */
+/**
+ * All views in the order of the navigation; the first opens the console. `name`: the first part of
+ * the address.
+ */
 const VIEWS: readonly {
   readonly name: string;
   readonly title: string;

@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { queryText } from './api/client.ts';
 
-/** A place in the console: `#/plans/free?new=plan` is the view `plans` with the rest `free` and a query. */
+/**
+ * A place in the console: `#/plans/free?new=plan` is the view `plans` with the rest `free` and a
+ * query.
+ */
 export interface Place {
   readonly view: string;
   /** Decoded; empty: none. */
@@ -12,11 +15,19 @@ export interface Place {
 export function placeOf(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s);
   const [view = '', ...rest] = path.split('/');
-  return { view, rest: decoded(rest.join('/')), query: Object.fromEntries(new URLSearchParams(query)) };
+  return {
+    view,
+    rest: decoded(rest.join('/')),
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
 /** The address of a place. Query values that are empty are left out. */
-export function linkTo(view: string, rest = '', query: Readonly<Record<string, string | undefined>> = {}): string {
+export function linkTo(
+  view: string,
+  rest = '',
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
   return `#/${view}${rest && `/${encodeURIComponent(rest)}`}${queryText(query)}`;
 }
 

@@ -3,7 +3,9 @@ import { useEffect } from 'preact/hooks';
 import { Notice } from './parts/view.ts';
 import { goTo, linkTo, type Place } from './routing.ts';
 
-/** As `LIKE_A_KEY` of src/common/secret-mask.ts: whatever begins as a key does, whole or cut short. */
+/**
+ * As `LIKE_A_KEY` of src/common/secret-mask.ts: whatever begins as a key does, whole or cut short.
+ */
 const LIKE_A_KEY =
   /[sS][gG]_[A-Za-z]{1,12}_(?:[0-9A-Za-z]{16,}|(?=[A-Za-z]*[0-9]|[a-z]+[A-Z]|[A-Z]+[a-z])[0-9A-Za-z]{8,15})/;
 /** As in src/keys/operators/tokens.ts. */
@@ -12,22 +14,36 @@ const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 /** In the query of a place that was left because it had a secret. */
 const REFUSED = { refused: 'secret' };
 
-/** Whether there is something in the text that looks like the secret of a key, or like an operator's token. */
+/**
+ * Whether there is something in the text that looks like the secret of a key, or like an operator's
+ * token.
+ */
 export function holdsSecret(text: string): boolean {
   return LIKE_A_KEY.test(text) || LIKE_A_TOKEN.test(text);
 }
 
-/** Goes to a place of a view with this query; where somebody has put a secret into it, to one that says why not. */
-export function goUnlessSecret(view: string, rest: string, query: Readonly<Record<string, string>> = {}): void {
+/**
+ * Goes to a place of a view with this query; where somebody has put a secret into it, to one that
+ * says why not.
+ */
+export function goUnlessSecret(
+  view: string,
+  rest: string,
+  query: Readonly<Record<string, string>> = {},
+): void {
   const given = [rest, ...Object.values(query)];
   goTo(given.some(holdsSecret) ? linkTo(view, '', REFUSED) : linkTo(view, rest, query));
 }
 
-/** Whether somebody has written a secret into the address. The place is left at once, and nothing of it must be asked for. */
+/**
+ * Whether somebody has written a secret into the address. The place is left at once, and nothing of
+ * it must be asked for.
+ */
 export function useLeftForSecret({ view, rest, query }: Place): boolean {
   const has = [view, rest, ...Object.values(query)].some(holdsSecret);
   useEffect(() => {
-    if (has) goTo(linkTo(holdsSecret(view) ? 'keys-and-accounts' : view, '', REFUSED), { replace: true });
+    if (has)
+      goTo(linkTo(holdsSecret(view) ? 'keys-and-accounts' : view, '', REFUSED), { replace: true });
   }, [has]);
   return has;
 }

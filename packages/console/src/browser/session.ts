@@ -7,7 +7,10 @@ const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
 export const SessionContext = createContext<Session>(SIGNED_OUT);
 
-/** Whether the role of the signed-in operator may do what needs this one. The API refuses it all the same. */
+/**
+ * Whether the role of the signed-in operator may do what needs this one. The API refuses it all the
+ * same.
+ */
 export function useMay(needed: Role): boolean {
   return ROLES.indexOf(useContext(SessionContext).operator!.role) >= ROLES.indexOf(needed);
 }

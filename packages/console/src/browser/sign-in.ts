@@ -3,8 +3,17 @@ import { type Session, signIn } from './api/client.ts';
 import { useCall } from './api/hooks.ts';
 import { Failure } from './parts/view.ts';
 
-/** The field has no name and its form no target, so that only this script reads the token. It is nowhere kept. */
-export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn: (session: Session) => void }) {
+/**
+ * The field has no name and its form no target, so that only this script reads the token. It is
+ * nowhere kept.
+ */
+export function SignIn({
+  ended,
+  onSignedIn,
+}: {
+  ended: string | null;
+  onSignedIn: (session: Session) => void;
+}) {
   const { error, busy, run } = useCall();
 
   async function submit(event: SubmitEvent) {
@@ -19,7 +28,13 @@ export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn
     h('form', { onSubmit: submit, autoComplete: 'off' }, [
       h('label', { class: 'field' }, [
         h('span', null, 'Admin token'),
-        h('input', { type: 'password', required: true, autoFocus: true, autoComplete: 'off', spellcheck: false }),
+        h('input', {
+          type: 'password',
+          required: true,
+          autoFocus: true,
+          autoComplete: 'off',
+          spellcheck: false,
+        }),
         h('small', null, [
           'Created with ',
           h('code', null, 'storegate tokens create'),

@@ -35,7 +35,13 @@ const tick = (second: number, span = 2_000) =>
 test('time without a listener is a gap between ticks, and is in no rate', () => {
   const seconds = (ticks: readonly LiveNow[], count: number) =>
     ticksOnLine(ticks, count).map((one) => one && Date.parse(one.at) / 1_000);
-  expect(seconds([tick(100), tick(102), tick(103.9), tick(107, 3_000)], 5)).toEqual([null, 100, 102, 103.9, 107]);
+  expect(seconds([tick(100), tick(102), tick(103.9), tick(107, 3_000)], 5)).toEqual([
+    null,
+    100,
+    102,
+    103.9,
+    107,
+  ]);
   expect(seconds([tick(100), tick(102), tick(108), tick(110)], 8)).toEqual([
     null,
     null,
@@ -47,7 +53,17 @@ test('time without a listener is a gap between ticks, and is in no rate', () => 
     110,
   ]);
   // The first tick after a pause only begins to count.
-  expect(seconds([tick(100), tick(106, 0), tick(108)], 6)).toEqual([null, 100, null, null, null, 108]);
+  expect(seconds([tick(100), tick(106, 0), tick(108)], 6)).toEqual([
+    null,
+    100,
+    null,
+    null,
+    null,
+    108,
+  ]);
   expect(seconds([tick(100), tick(1_000)], 3)).toEqual([null, null, 1_000]);
-  expect(sumOf([tick(100), tick(102), tick(120), tick(122)], 10_000)).toMatchObject({ span: 4_000, requests: 20 });
+  expect(sumOf([tick(100), tick(102), tick(120), tick(122)], 10_000)).toMatchObject({
+    span: 4_000,
+    requests: 20,
+  });
 });

@@ -95,12 +95,23 @@ test('stores: one down while others serve, one down for some processes, all of t
   const troubles = (stores: readonly Store[]) =>
     words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
   expect(
-    troubles([store(down), store({ store: 's2:80', state: 'recovering' }), store({ upstream: 'orders' })]),
+    troubles([
+      store(down),
+      store({ store: 's2:80', state: 'recovering' }),
+      store({ upstream: 'orders' }),
+    ]),
   ).toEqual(['warn Store s1:80 of default is down since T: no response in time. (gateways)']);
-  expect(troubles([store({ ...down, state: 'partial', down: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual(
-    ['warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)'],
-  );
-  expect(troubles([store(down), store({ ...down, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
+  expect(
+    troubles([
+      store({ ...down, state: 'partial', down: 1, reason: 'check' }),
+      store({ store: 's2:80' }),
+    ]),
+  ).toEqual([
+    'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
+  ]);
+  expect(
+    troubles([store(down), store({ ...down, store: 's2:80' }), store({ upstream: 'orders' })]),
+  ).toEqual([
     'bad All 2 stores of default are down. (gateways)',
     'bad Store s1:80 of default is down since T: no response in time. (gateways)',
     'bad Store s2:80 of default is down since T: no response in time. (gateways)',
@@ -112,15 +123,20 @@ test('stores: one down while others serve, one down for some processes, all of t
 
 test('requests of the last minute: failed ones by their share, those that limits refuse from a half on', () => {
   const old = tick({ requests: 100_000 });
-  const minute = (changes: Partial<LiveNow>, failed: number) => [old, ...Array(30).fill(tick(changes, failed))];
+  const minute = (changes: Partial<LiveNow>, failed: number) => [
+    old,
+    ...Array(30).fill(tick(changes, failed)),
+  ];
   expect(words(minute({ requests: 100 }, 2))).toEqual([
     'bad 2.0 % of requests failed in the last minute (5xx): 60 of 3,000. (requests)',
   ]);
-  expect(words([...minute({ requests: 1_000 }, 0).slice(0, -1), tick({ requests: 1_000 }, 60)])).toEqual([
-    'warn 0.2 % of requests failed in the last minute (5xx): 60 of 30,000. (requests)',
-  ]);
+  expect(
+    words([...minute({ requests: 1_000 }, 0).slice(0, -1), tick({ requests: 1_000 }, 60)]),
+  ).toEqual(['warn 0.2 % of requests failed in the last minute (5xx): 60 of 30,000. (requests)']);
   expect(words([...minute({ requests: 1_000 }, 0), tick({ requests: 1_000 }, 1)])).toEqual([]);
-  expect(words([tick({ requests: 2 }, 1)])).toEqual(['bad 1 of 2 failed in the last minute. (requests)']);
+  expect(words([tick({ requests: 2 }, 1)])).toEqual([
+    'bad 1 of 2 failed in the last minute. (requests)',
+  ]);
   expect(words(minute({ requests: 10, limited: 5, banned: 1 }, 0))).toEqual([
     'warn Limits refused 60 % of requests in the last minute: 180 of 300. (top-clients)',
   ]);
@@ -145,7 +161,9 @@ test('configurations: a refused reload, a copy of the contract, one that differs
   };
   expect(words([], status)).toEqual([
     expect.stringMatching(/^bad hung was last seen at .* and did not shut down\. \(gateways\)$/),
-    expect.stringMatching(/^bad one rejected its files at .*: plans\.yaml: no such plan \(configuration\)$/),
+    expect.stringMatching(
+      /^bad one rejected its files at .*: plans\.yaml: no such plan \(configuration\)$/,
+    ),
     expect.stringMatching(
       /^warn one uses a copy of the contract from .*: the URL cannot be fetched: status 404\. \(configuration\)$/,
     ),

@@ -11,7 +11,9 @@ export interface ClientMaterial {
 }
 
 /** The same object until something changes. */
-export type ClientTls = Readonly<Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>>;
+export type ClientTls = Readonly<
+  Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>
+>;
 
 export function clientTls(material: ClientMaterial | null): ClientTls {
   if (material === null) return {};
@@ -24,7 +26,11 @@ export function clientTls(material: ClientMaterial | null): ClientTls {
   if (serverName === null) return { secureContext };
   // RFC 6066 section 3: an address is never sent as a name.
   const servername = isIP(serverName) === 0 ? serverName : '';
-  return { secureContext, servername, checkServerIdentity: (_, found) => checkServerIdentity(serverName, found) };
+  return {
+    secureContext,
+    servername,
+    checkServerIdentity: (_, found) => checkServerIdentity(serverName, found),
+  };
 }
 
 const UNKNOWN_ISSUER = new Set([
@@ -44,6 +50,7 @@ export function tlsTrouble(error: unknown): TlsTrouble | null {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'name';
   if (code.startsWith('CERT_')) return 'certificate';
   if (/ALERT.*(CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code)) return 'refused';
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'no_tls';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+    return 'no_tls';
   return code.startsWith('ERR_SSL') ? 'other' : null;
 }

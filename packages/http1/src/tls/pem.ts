@@ -13,7 +13,9 @@ export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certi
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0) {
     const isKey = pem.includes('PRIVATE KEY-----');
-    throw new UnfitPem(isKey ? 'has a private key where a certificate should be' : 'has no certificate in PEM');
+    throw new UnfitPem(
+      isKey ? 'has a private key where a certificate should be' : 'has no certificate in PEM',
+    );
   }
   if (found.length > most) throw new UnfitPem(`has more than ${most} certificates`);
   return found.map((text, i) => {
@@ -29,7 +31,11 @@ export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certi
 export function keyIn(pem: string): KeyObject {
   if (!pem.includes('PRIVATE KEY-----')) {
     const isCertificate = pem.includes('-----BEGIN CERTIFICATE-----');
-    throw new UnfitPem(isCertificate ? 'has a certificate where a private key should be' : 'has no private key in PEM');
+    throw new UnfitPem(
+      isCertificate
+        ? 'has a certificate where a private key should be'
+        : 'has no private key in PEM',
+    );
   }
   // Includes the old form.
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {

@@ -26,7 +26,10 @@ export interface ServerTls {
   readonly named: (server: string) => SecureContext | undefined;
 }
 
-/** TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption (RFC 9325 section 4.2). */
+/**
+ * TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption (RFC 9325 section
+ * 4.2).
+ */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -73,7 +76,9 @@ const TICKET_KEYS = 86_400_000;
 
 /** Shared by all processes, which can therefore resume each other's sessions. */
 export function ticketKeys(secret: Uint8Array, now: number): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48));
+  return Buffer.from(
+    hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48),
+  );
 }
 
 /** Tickets of another run are invalid. */

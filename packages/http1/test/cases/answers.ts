@@ -10,8 +10,10 @@ const LENGTH = 'Content-Length: 5';
 const EVIL = head('HTTP/1.1 201 Evil', 'Content-Length: 0');
 const good = (what: string, bytes: string, ...understood: readonly string[]): AnswerWireCase =>
   accepted(what, bytes, ...understood);
-const line = (text: string) => malformed(`the line ${JSON.stringify(text)}`, `${head(text, LENGTH)}hello`);
-const bad = (what: string, ...lines: readonly string[]) => malformed(what, `${head(OK, ...lines)}hello`);
+const line = (text: string) =>
+  malformed(`the line ${JSON.stringify(text)}`, `${head(text, LENGTH)}hello`);
+const bad = (what: string, ...lines: readonly string[]) =>
+  malformed(what, `${head(OK, ...lines)}hello`);
 
 export const ANSWERS: readonly AnswerWireCase[] = [
   good('a length', `${head(OK, LENGTH)}hello`, '200 OK|hello'),
@@ -24,25 +26,64 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     head('HTTP/1.1 500 Ori\xebntatie\tproblem', 'Content-Length: 0'),
     '500 Ori\xebntatie\tproblem|',
   ),
-  good('a reason that begins with a space', head('HTTP/1.1 200  OK', 'Content-Length: 0'), '200  OK|'),
+  good(
+    'a reason that begins with a space',
+    head('HTTP/1.1 200  OK', 'Content-Length: 0'),
+    '200  OK|',
+  ),
   good('HTTP/1.0', `${head('HTTP/1.0 200 OK', LENGTH)}hello`, '200 OK|hello'),
   good('half a body', `${head(OK, LENGTH)}hel`, '200 OK|hel…'),
-  { ...good('the end of the connection as the end of a body', `${head(OK)}hello`, '200 OK|hello'), ends: true },
-  { ...good('the same with keep-alive', `${head(OK, 'Connection: keep-alive')}${EVIL}`, `200 OK|${EVIL}`), ends: true },
   {
-    ...good('the same in HTTP/1.0', `${head('HTTP/1.0 200 OK', 'Connection: keep-alive')}hello`, '200 OK|hello'),
+    ...good('the end of the connection as the end of a body', `${head(OK)}hello`, '200 OK|hello'),
+    ends: true,
+  },
+  {
+    ...good(
+      'the same with keep-alive',
+      `${head(OK, 'Connection: keep-alive')}${EVIL}`,
+      `200 OK|${EVIL}`,
+    ),
+    ends: true,
+  },
+  {
+    ...good(
+      'the same in HTTP/1.0',
+      `${head('HTTP/1.0 200 OK', 'Connection: keep-alive')}hello`,
+      '200 OK|hello',
+    ),
     ends: true,
   },
   { ...good('an empty body that ends so', head(OK), '200 OK|'), ends: true },
   good('a body of unknown length that continues', `${head(OK)}hello`, '200 OK|hello…'),
-  { ...faulty('half a body, and the end', 'cut_off', `${head(OK, LENGTH)}hel`, '200 OK|hel…'), ends: true },
-  { ...faulty('half a chunk, and the end', 'cut_off', `${head(OK, CHUNKED)}5\r\nhel`, '200 OK|hel…'), ends: true },
   {
-    ...faulty('chunks without the last, and the end', 'cut_off', `${head(OK, CHUNKED)}5\r\nhello\r\n`, '200 OK|hello…'),
+    ...faulty('half a body, and the end', 'cut_off', `${head(OK, LENGTH)}hel`, '200 OK|hel…'),
     ends: true,
   },
   {
-    ...faulty('no empty line behind chunks, and the end', 'cut_off', `${head(OK, CHUNKED)}0\r\n`, '200 OK|…'),
+    ...faulty(
+      'half a chunk, and the end',
+      'cut_off',
+      `${head(OK, CHUNKED)}5\r\nhel`,
+      '200 OK|hel…',
+    ),
+    ends: true,
+  },
+  {
+    ...faulty(
+      'chunks without the last, and the end',
+      'cut_off',
+      `${head(OK, CHUNKED)}5\r\nhello\r\n`,
+      '200 OK|hello…',
+    ),
+    ends: true,
+  },
+  {
+    ...faulty(
+      'no empty line behind chunks, and the end',
+      'cut_off',
+      `${head(OK, CHUNKED)}0\r\n`,
+      '200 OK|…',
+    ),
     ends: true,
   },
   { ...faulty('half a head, and the end', 'cut_off', 'HTTP/1.1 200 OK\r\nX: y'), ends: true },
@@ -67,7 +108,11 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     'another protocol with a length',
     `${head('HTTP/1.1 101 A', 'Connection: upgrade', 'Upgrade: h2c', LENGTH)}hello`,
   ),
-  good('another protocol', `${head('HTTP/1.1 101 A', 'Connection: upgrade', 'Upgrade: h2c')}\0\x01`, '101 A|'),
+  good(
+    'another protocol',
+    `${head('HTTP/1.1 101 A', 'Connection: upgrade', 'Upgrade: h2c')}\0\x01`,
+    '101 A|',
+  ),
   { ...good('HEAD with a length', `${head(OK, LENGTH)}${EVIL}`, '200 OK|'), method: 'HEAD' },
   { ...good('HEAD with chunks', head(OK, CHUNKED), '200 OK|'), method: 'HEAD' },
   { ...good('HEAD without a length', head(OK), '200 OK|'), method: 'HEAD' },
@@ -149,6 +194,16 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     `${head(OK, CHUNKED)}5  \r\nhello\r\n0  \r\n\r\n`,
     '200 OK|…',
   ),
-  faulty('a size without a semicolon', 'malformed', `${head(OK, CHUNKED)}2 erfrf\r\naa\r\n0 rrrr\r\n\r\n`, '200 OK|…'),
-  faulty('a trailer that only a header may be', 'malformed', `${head(OK, CHUNKED)}0\r\n${LENGTH}\r\n\r\n`, '200 OK|…'),
+  faulty(
+    'a size without a semicolon',
+    'malformed',
+    `${head(OK, CHUNKED)}2 erfrf\r\naa\r\n0 rrrr\r\n\r\n`,
+    '200 OK|…',
+  ),
+  faulty(
+    'a trailer that only a header may be',
+    'malformed',
+    `${head(OK, CHUNKED)}0\r\n${LENGTH}\r\n\r\n`,
+    '200 OK|…',
+  ),
 ];

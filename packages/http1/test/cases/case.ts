@@ -1,8 +1,8 @@
 import type { WireFault } from '../../src/wire-error.ts';
 
 /**
- * The expected reading of a message is its first line's parts and its body, `GET / |abc`, followed by `…` while
- * incomplete.
+ * The expected reading of a message is its first line's parts and its body, `GET / |abc`, followed
+ * by `…` while incomplete.
  */
 export interface WireCase {
   readonly what: string;
@@ -19,7 +19,12 @@ export function malformed(what: string, bytes: string): WireCase {
   return { what, bytes, understood: [], fault: 'malformed' };
 }
 
-export function faulty(what: string, fault: WireFault, bytes: string, ...understood: readonly string[]): WireCase {
+export function faulty(
+  what: string,
+  fault: WireFault,
+  bytes: string,
+  ...understood: readonly string[]
+): WireCase {
   return { what, bytes, understood, fault };
 }
 

@@ -6,10 +6,12 @@ const good = (what: string, body: string, understood: string) =>
 /** The head is read, and the body before the fault. */
 const bad = (what: string, body: string, understood = '') =>
   faulty(what, 'malformed', HEAD + body + NEXT, `POST / |${understood}…`);
-const size = (line: string) => bad(`the size line ${JSON.stringify(line)}`, `${line}\r\nhello\r\n0\r\n\r\n`);
+const size = (line: string) =>
+  bad(`the size line ${JSON.stringify(line)}`, `${line}\r\nhello\r\n0\r\n\r\n`);
 const last = (line: string) =>
   bad(`the last size line ${JSON.stringify(line)}`, `5\r\nhello\r\n${line}\r\n\r\n`, 'hello');
-const extension = (text: string) => good(`the extension ${text}`, `5${text}\r\nhello\r\n0${text}\r\n\r\n`, 'hello');
+const extension = (text: string) =>
+  good(`the extension ${text}`, `5${text}\r\nhello\r\n0${text}\r\n\r\n`, 'hello');
 
 export const CHUNKS: readonly WireCase[] = [
   good('none', '0\r\n\r\n', ''),

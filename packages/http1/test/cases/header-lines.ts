@@ -4,10 +4,13 @@ const LINE = 'GET / HTTP/1.1';
 const NEXT_UNDERSTOOD = 'GET /next |';
 const good = (what: string, ...lines: readonly string[]) =>
   accepted(what, head(LINE, 'Host: a', ...lines) + NEXT, 'GET / |', NEXT_UNDERSTOOD);
-const bad = (what: string, ...lines: readonly string[]) => malformed(what, head(LINE, 'Host: a', ...lines) + NEXT);
-const host = (what: string, ...lines: readonly string[]) => malformed(what, head(LINE, ...lines) + NEXT);
+const bad = (what: string, ...lines: readonly string[]) =>
+  malformed(what, head(LINE, 'Host: a', ...lines) + NEXT);
+const host = (what: string, ...lines: readonly string[]) =>
+  malformed(what, head(LINE, ...lines) + NEXT);
 
-const withByte = (code: number, lineOf: (byte: string) => string) => lineOf(String.fromCharCode(code));
+const withByte = (code: number, lineOf: (byte: string) => string) =>
+  lineOf(String.fromCharCode(code));
 const hex = (code: number) => `0x${code.toString(16)}`;
 const CONTROLS = [0, 1, 7, 8, 0x0b, 0x0c, 0x0e, 0x1b, 0x1f, 0x7f];
 const NO_NAME = [
@@ -73,9 +76,24 @@ export const HEADER_LINES: readonly WireCase[] = [
   malformed('a bare CR for the empty line', `${LINE}\r\nHost: a\r\n\r${NEXT}`),
   malformed('LF CR for line ends', `${LINE}\n\rHost: a\n\r\n\r${NEXT}`),
 
-  accepted('a name and a port in Host', head(LINE, 'Host: a.example:8080') + NEXT, 'GET / |', NEXT_UNDERSTOOD),
-  accepted('an address in Host', head(LINE, 'hOST:\t127.0.0.1 ') + NEXT, 'GET / |', NEXT_UNDERSTOOD),
-  accepted('an IPv6 address in Host', head(LINE, 'Host: [::1]:80') + NEXT, 'GET / |', NEXT_UNDERSTOOD),
+  accepted(
+    'a name and a port in Host',
+    head(LINE, 'Host: a.example:8080') + NEXT,
+    'GET / |',
+    NEXT_UNDERSTOOD,
+  ),
+  accepted(
+    'an address in Host',
+    head(LINE, 'hOST:\t127.0.0.1 ') + NEXT,
+    'GET / |',
+    NEXT_UNDERSTOOD,
+  ),
+  accepted(
+    'an IPv6 address in Host',
+    head(LINE, 'Host: [::1]:80') + NEXT,
+    'GET / |',
+    NEXT_UNDERSTOOD,
+  ),
   accepted('an empty port in Host', head(LINE, 'Host: a:') + NEXT, 'GET / |', NEXT_UNDERSTOOD),
   host('no Host'),
   host('two Hosts', 'Host: a', 'Host: b'),
@@ -107,17 +125,38 @@ export const HEADER_LINES: readonly WireCase[] = [
     'caf\xe9',
   ].map((value) => host(`Host: ${value}`, `Host: ${value}`)),
 
-  accepted('HTTP/1.0 without Host, and nothing behind it', head('GET / HTTP/1.0') + NEXT, 'GET / |'),
+  accepted(
+    'HTTP/1.0 without Host, and nothing behind it',
+    head('GET / HTTP/1.0') + NEXT,
+    'GET / |',
+  ),
   accepted(
     'HTTP/1.0 that persists',
     head('GET / HTTP/1.0', 'Connection: keep-alive') + NEXT,
     'GET / |',
     NEXT_UNDERSTOOD,
   ),
-  accepted('a URL in HTTP/1.0 without Host', head('GET http://b/ HTTP/1.0') + NEXT, 'GET http://b/ |'),
+  accepted(
+    'a URL in HTTP/1.0 without Host',
+    head('GET http://b/ HTTP/1.0') + NEXT,
+    'GET http://b/ |',
+  ),
   malformed('HTTP/1.0 with two Hosts', head('GET / HTTP/1.0', 'Host: a', 'Host: a') + NEXT),
-  ...['close', 'Close', 'CLOSE\t', '\tclose', 'close, keep-alive', 'keep-alive,close', 'x ,\tclose , y', ',,close'].map(
-    (value) => accepted(`Connection: ${value}`, head(LINE, 'Host: a', `Connection: ${value}`) + NEXT, 'GET / |'),
+  ...[
+    'close',
+    'Close',
+    'CLOSE\t',
+    '\tclose',
+    'close, keep-alive',
+    'keep-alive,close',
+    'x ,\tclose , y',
+    ',,close',
+  ].map((value) =>
+    accepted(
+      `Connection: ${value}`,
+      head(LINE, 'Host: a', `Connection: ${value}`) + NEXT,
+      'GET / |',
+    ),
   ),
   accepted(
     'close in the first of two Connections',
@@ -129,8 +168,8 @@ export const HEADER_LINES: readonly WireCase[] = [
     head(LINE, 'Host: a', 'Connection: x', 'connection: close') + NEXT,
     'GET / |',
   ),
-  ...['keep-alive', 'closed', 'x-close', '"close"', 'close;a', 'clo se', '\xa0close', ''].map((value) =>
-    good(`Connection: ${value}`, `Connection: ${value}`),
+  ...['keep-alive', 'closed', 'x-close', '"close"', 'close;a', 'clo se', '\xa0close', ''].map(
+    (value) => good(`Connection: ${value}`, `Connection: ${value}`),
   ),
   accepted(
     'HTTP/1.0 with a no-break space before keep-alive',
@@ -138,7 +177,12 @@ export const HEADER_LINES: readonly WireCase[] = [
     'GET / |',
   ),
 
-  accepted('one empty line before a head', `\r\n${head(LINE, 'Host: a')}\r\n${NEXT}`, 'GET / |', NEXT_UNDERSTOOD),
+  accepted(
+    'one empty line before a head',
+    `\r\n${head(LINE, 'Host: a')}\r\n${NEXT}`,
+    'GET / |',
+    NEXT_UNDERSTOOD,
+  ),
   malformed('two empty lines before a head', `\r\n\r\n${head(LINE, 'Host: a')}`),
   malformed('a bare LF before a head', `\n${head(LINE, 'Host: a')}`),
   malformed('a letter and a bare LF before a head', `G\n${head(LINE, 'Host: a')}`),
@@ -148,5 +192,10 @@ export const HEADER_LINES: readonly WireCase[] = [
   malformed('a space before a head', ` ${head(LINE, 'Host: a')}`),
   malformed('NUL before a head', `\0${head(LINE, 'Host: a')}`),
   malformed('a byte order mark before a head', `\xef\xbb\xbf${head(LINE, 'Host: a')}`),
-  faulty('two empty lines behind a message', 'malformed', `${head(LINE, 'Host: a')}\r\n\r\n${NEXT}`, 'GET / |'),
+  faulty(
+    'two empty lines behind a message',
+    'malformed',
+    `${head(LINE, 'Host: a')}\r\n\r\n${NEXT}`,
+    'GET / |',
+  ),
 ];

@@ -1,8 +1,10 @@
 import { accepted, CHUNKED, EVIL, faulty, head, malformed, NEXT, type WireCase } from './case.ts';
 
 const NEXT_UNDERSTOOD = 'GET /next |';
-const post = (body: string, ...lines: readonly string[]) => head('POST / HTTP/1.1', 'Host: a', ...lines) + body;
-const bad = (what: string, body: string, ...lines: readonly string[]) => malformed(what, post(body, ...lines) + NEXT);
+const post = (body: string, ...lines: readonly string[]) =>
+  head('POST / HTTP/1.1', 'Host: a', ...lines) + body;
+const bad = (what: string, body: string, ...lines: readonly string[]) =>
+  malformed(what, post(body, ...lines) + NEXT);
 const coding = (value: string) =>
   faulty(
     `Transfer-Encoding: ${value}`,
@@ -27,7 +29,12 @@ export const LENGTHS: readonly WireCase[] = [
     'POST / |12345678',
     NEXT_UNDERSTOOD,
   ),
-  accepted('a length between spaces', post(`hello${NEXT}`, 'conTENT-Length:   5  '), 'POST / |hello', NEXT_UNDERSTOOD),
+  accepted(
+    'a length between spaces',
+    post(`hello${NEXT}`, 'conTENT-Length:   5  '),
+    'POST / |hello',
+    NEXT_UNDERSTOOD,
+  ),
   accepted(
     'a body of GET',
     `${head('GET / HTTP/1.1', 'Host: a', 'Content-Length: 5')}hello${NEXT}`,
@@ -52,7 +59,11 @@ export const LENGTHS: readonly WireCase[] = [
     `POST / |${EVIL}`,
     NEXT_UNDERSTOOD,
   ),
-  accepted('a body in HTTP/1.0', `${head('POST / HTTP/1.0', 'Content-Length: 5')}hello${NEXT}`, 'POST / |hello'),
+  accepted(
+    'a body in HTTP/1.0',
+    `${head('POST / HTTP/1.0', 'Content-Length: 5')}hello${NEXT}`,
+    'POST / |hello',
+  ),
   accepted('a body that is not there yet', post('hel', 'Content-Length: 5'), 'POST / |hel…'),
   faulty(
     'a line end behind the length',
@@ -60,7 +71,12 @@ export const LENGTHS: readonly WireCase[] = [
     post(`hello\r\n\r\n${NEXT}`, 'Content-Length: 5'),
     'POST / |hello',
   ),
-  faulty('more bytes than the length', 'malformed', post('helloX\r\n\r\n', 'Content-Length: 5'), 'POST / |hello'),
+  faulty(
+    'more bytes than the length',
+    'malformed',
+    post('helloX\r\n\r\n', 'Content-Length: 5'),
+    'POST / |hello',
+  ),
 
   ...[
     '',
@@ -108,9 +124,19 @@ export const LENGTHS: readonly WireCase[] = [
   bad('a length of zero beside chunks', whole, 'Content-Length: 0', CHUNKED),
   bad('a broken length beside chunks', whole, 'Content-Length: +5', CHUNKED),
   bad('a length beside a coding', 'hello', 'Content-Length: 5', 'Transfer-Encoding: identity'),
-  bad('a length beside an unknown coding', 'hello', 'Content-Length: 5', 'Transfer-Encoding: xchunked'),
+  bad(
+    'a length beside an unknown coding',
+    'hello',
+    'Content-Length: 5',
+    'Transfer-Encoding: xchunked',
+  ),
   bad('a length beside an empty coding', 'hello', 'Content-Length: 5', 'Transfer-Encoding:'),
-  bad('a length beside chunks in other letters', whole, 'content-length: 5', 'TRANSFER-ENCODING: Chunked'),
+  bad(
+    'a length beside chunks in other letters',
+    whole,
+    'content-length: 5',
+    'TRANSFER-ENCODING: Chunked',
+  ),
   bad(
     'a length beside empty codings',
     '2\r\nAA\r\n0\r\n\r\n',
@@ -119,10 +145,18 @@ export const LENGTHS: readonly WireCase[] = [
     'Transfer-Encoding:',
   ),
   malformed('chunks in HTTP/1.0', head('POST / HTTP/1.0', 'Host: a', CHUNKED) + whole),
-  malformed('chunks in HTTP/1.0 that persists', head('POST / HTTP/1.0', 'Connection: keep-alive', CHUNKED) + whole),
+  malformed(
+    'chunks in HTTP/1.0 that persists',
+    head('POST / HTTP/1.0', 'Connection: keep-alive', CHUNKED) + whole,
+  ),
   malformed('a coding in HTTP/1.0', head('POST / HTTP/1.0', 'Transfer-Encoding: gzip') + whole),
 
-  accepted('chunks', post(`5\r\nhello\r\n0\r\n\r\n${NEXT}`, CHUNKED), 'POST / |hello', NEXT_UNDERSTOOD),
+  accepted(
+    'chunks',
+    post(`5\r\nhello\r\n0\r\n\r\n${NEXT}`, CHUNKED),
+    'POST / |hello',
+    NEXT_UNDERSTOOD,
+  ),
   ...['Chunked', 'CHUNKED', '  chunked  '].map((value) =>
     accepted(
       `Transfer-Encoding: ${value}`,
@@ -174,7 +208,9 @@ export const LENGTHS: readonly WireCase[] = [
     'chunked\0',
     '\x7fchunked',
     '\x1bchunked',
-  ].map((value) => bad(`Transfer-Encoding: ${JSON.stringify(value)}`, whole, `Transfer-Encoding: ${value}`)),
+  ].map((value) =>
+    bad(`Transfer-Encoding: ${JSON.stringify(value)}`, whole, `Transfer-Encoding: ${value}`),
+  ),
   bad('chunked in two lines', whole, CHUNKED, CHUNKED),
   bad('chunked, then another coding, in two lines', whole, CHUNKED, 'Transfer-Encoding: identity'),
   bad('another coding, then chunked, in two lines', whole, 'Transfer-Encoding: gzip', CHUNKED),

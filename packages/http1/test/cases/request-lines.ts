@@ -1,7 +1,8 @@
 import { accepted, faulty, head, malformed, NEXT, type WireCase } from './case.ts';
 
 const first = (line: string) => head(line, 'Host: a') + NEXT;
-const good = (what: string, line: string, understood: string) => accepted(what, first(line), understood, 'GET /next |');
+const good = (what: string, line: string, understood: string) =>
+  accepted(what, first(line), understood, 'GET /next |');
 const bad = (what: string, line: string) => malformed(what, first(line));
 
 export const REQUEST_LINES: readonly WireCase[] = [
@@ -11,7 +12,11 @@ export const REQUEST_LINES: readonly WireCase[] = [
     `GET /!"$%&'()*+,-.:;<=>@[\\]^_\`{|}~?x=/? HTTP/1.1`,
     `GET /!"$%&'()*+,-.:;<=>@[\\]^_\`{|}~?x=/? |`,
   ),
-  good('an encoded NUL and line end, which are for others to judge', 'GET /%00%0d%0a HTTP/1.1', 'GET /%00%0d%0a |'),
+  good(
+    'an encoded NUL and line end, which are for others to judge',
+    'GET /%00%0d%0a HTTP/1.1',
+    'GET /%00%0d%0a |',
+  ),
   good('two slashes at the start', 'GET //b/c HTTP/1.1', 'GET //b/c |'),
   good('a whole URL as a query', 'GET /?http://b/ HTTP/1.1', 'GET /?http://b/ |'),
   good('a method with a hyphen', 'M-SEARCH / HTTP/1.1', 'M-SEARCH / |'),

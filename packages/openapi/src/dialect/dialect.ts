@@ -3,7 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject, isReference as isReference30, type Json } from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
 import { GRAMMAR_30, GRAMMAR_31, GRAMMAR_32, type Grammar } from './grammar.ts';
-import { aBoolean, aCount, aNumber, isListOfNames, KEYWORD_VALUES, type KeywordValues } from './keyword-values.ts';
+import {
+  aBoolean,
+  aCount,
+  aNumber,
+  isListOfNames,
+  KEYWORD_VALUES,
+  type KeywordValues,
+} from './keyword-values.ts';
 
 /** `types` excludes null, and is `null` if the schema names no types. */
 export interface Types {
@@ -51,7 +58,10 @@ const OPENAPI_30: Dialect = {
   withoutPaths: 'an OpenAPI document needs paths',
   isReference: isReference30,
   keywordValues: {
-    type: ['must be array, boolean, integer, number, object or string', (value) => TYPES_30.has(value)],
+    type: [
+      'must be array, boolean, integer, number, object or string',
+      (value) => TYPES_30.has(value),
+    ],
     ...KEYWORD_VALUES,
     exclusiveMaximum: aBoolean,
     exclusiveMinimum: aBoolean,
@@ -67,13 +77,15 @@ const OPENAPI_30: Dialect = {
   }),
   isBinary: ({ format }) => format === 'binary',
   isEncoded: () => false,
-  shownTypes: ({ type, enum: values, properties, items }) => shownTypes({ type, enum: values, properties, items }),
+  shownTypes: ({ type, enum: values, properties, items }) =>
+    shownTypes({ type, enum: values, properties, items }),
   valuesIn: ({ enum: values }) => (Array.isArray(values) ? values : null),
   unread: [],
   textual: ['pattern', 'enum', 'format'],
   notes(_schema, { nullable, type, enum: values }) {
     if (nullable !== true) return [];
-    if (type === undefined) return [['nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says']];
+    if (type === undefined)
+      return [['nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says']];
     const barred = Array.isArray(values) && !values.includes(null);
     return barred ? [['nullable', 'nullable has no effect: enum does not list null']] : [];
   },
@@ -85,8 +97,27 @@ const OPENAPI_30: Dialect = {
 const TYPES = new Set<unknown>([...TYPES_30, 'null']);
 
 const ANNOTATIONS = new Set(
-  ['$ref', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', 'title'].concat(
-    ['description', 'summary', 'default', 'deprecated', 'example', 'examples', 'externalDocs', 'nullable'],
+  [
+    '$ref',
+    '$comment',
+    '$defs',
+    'definitions',
+    '$anchor',
+    '$dynamicAnchor',
+    '$schema',
+    '$vocabulary',
+    'title',
+  ].concat(
+    [
+      'description',
+      'summary',
+      'default',
+      'deprecated',
+      'example',
+      'examples',
+      'externalDocs',
+      'nullable',
+    ],
     ['contentEncoding', 'contentMediaType', 'contentSchema'],
   ),
 );
@@ -100,7 +131,10 @@ const OPENAPI_31: Dialect = {
   withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
   isReference,
   keywordValues: {
-    type: ['must be array, boolean, integer, null, number, object or string, or a list of these', isTypes],
+    type: [
+      'must be array, boolean, integer, null, number, object or string, or a list of these',
+      isTypes,
+    ],
     ...KEYWORD_VALUES,
     enum: ['must be a list', Array.isArray],
     exclusiveMaximum: aNumber,
@@ -138,11 +172,19 @@ const OPENAPI_31: Dialect = {
       ? [['enum', 'enum lists no value, so none fits'] as const]
       : []),
     ...('nullable' in schema
-      ? [['nullable', 'nullable means nothing in OpenAPI 3.1: a list of types that has null does'] as const]
+      ? [
+          [
+            'nullable',
+            'nullable means nothing in OpenAPI 3.1: a list of types that has null does',
+          ] as const,
+        ]
       : []),
     ...['contentEncoding', 'contentMediaType', 'contentSchema']
       .filter((keyword) => schema[keyword] !== undefined && !isBinary(schema))
-      .map((keyword) => [keyword, `${keyword} is not enforced: it describes what is in the text`] as const),
+      .map(
+        (keyword) =>
+          [keyword, `${keyword} is not enforced: it describes what is in the text`] as const,
+      ),
   ],
   applicators: (schema) => schema,
   inPlace: ({ $ref, $dynamicRef, then, else: otherwise, dependentSchemas }) => [
@@ -170,7 +212,8 @@ const OPENAPI_32: Dialect = {
 export const DEFAULT = OPENAPI_30;
 
 export function dialectOf({ openapi }: Json): Dialect | null {
-  const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
+  const [, minor] =
+    typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
   return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
 }
 
@@ -178,16 +221,23 @@ function isReference(node: Json): boolean {
   if (typeof node.$ref !== 'string') return false;
   return Object.keys(node).every(
     (key) =>
-      ANNOTATIONS.has(key) || !(key in GRAMMAR_31.schema) || (key === 'required' && !Array.isArray(node.required)),
+      ANNOTATIONS.has(key) ||
+      !(key in GRAMMAR_31.schema) ||
+      (key === 'required' && !Array.isArray(node.required)),
   );
 }
 
 function isTypes(type: unknown): boolean {
   if (!Array.isArray(type)) return TYPES.has(type);
-  return type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length;
+  return (
+    type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length
+  );
 }
 
-/** Media types other than text, JSON and XML describe bytes, unless `contentEncoding` makes them text. */
+/**
+ * Media types other than text, JSON and XML describe bytes, unless `contentEncoding` makes them
+ * text.
+ */
 function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean {
   if (format === 'binary') return true;
   if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;
@@ -198,7 +248,8 @@ function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean 
 function shownTypes(schema: Json): ReadonlySet<string> | null {
   const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
   if (typeof type === 'string') return new Set([type]);
-  if (Array.isArray(type)) return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
+  if (Array.isArray(type))
+    return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
   if ('const' in schema) return new Set([typeOfValue(schema.const)]);
   if (Array.isArray(values)) return new Set(values.map(typeOfValue));
   if (properties !== undefined || patternProperties !== undefined) return new Set(['object']);

@@ -1,9 +1,25 @@
 import type { Json } from '../document/source.ts';
 
 /** In `components` of each version. */
-type Component = 'schema' | 'response' | 'parameter' | 'example' | 'requestBody' | 'header' | 'link' | 'callback';
+type Component =
+  | 'schema'
+  | 'response'
+  | 'parameter'
+  | 'example'
+  | 'requestBody'
+  | 'header'
+  | 'link'
+  | 'callback';
 
-type Inner = 'info' | 'components' | 'paths' | 'pathItem' | 'operation' | 'mediaType' | 'encoding' | 'responses';
+type Inner =
+  | 'info'
+  | 'components'
+  | 'paths'
+  | 'pathItem'
+  | 'operation'
+  | 'mediaType'
+  | 'encoding'
+  | 'responses';
 
 export type Kind = 'openapi' | Inner | Component | 'securityScheme';
 
@@ -20,7 +36,8 @@ export type Fields = Readonly<Record<string, Field>>;
 
 export type Grammar = Readonly<Record<Kind, Fields>>;
 
-const each = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
+const each = (names: readonly string[], field: Field): Fields =>
+  Object.fromEntries(names.map((name) => [name, field]));
 
 const PARAMETER: Fields = {
   ...each(['description', 'style'], 'string'),
@@ -57,7 +74,10 @@ export const GRAMMAR_30: Grammar = {
   },
   paths: { '*': ['one', 'pathItem'] },
   pathItem: {
-    ...each(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'], ['one', 'operation']),
+    ...each(
+      ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'],
+      ['one', 'operation'],
+    ),
     ...each(['summary', 'description'], 'string'),
     servers: 'any',
     parameters: ['list', 'parameter'],
@@ -99,7 +119,10 @@ export const GRAMMAR_30: Grammar = {
   },
   header: PARAMETER,
   schema: {
-    ...each(['title', 'description', 'default', 'example', 'externalDocs', 'discriminator', 'xml'], 'any'),
+    ...each(
+      ['title', 'description', 'default', 'example', 'externalDocs', 'discriminator', 'xml'],
+      'any',
+    ),
     ...each(['type', 'nullable', 'enum', 'required'], 'any'),
     ...each(['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'], 'any'),
     ...each(['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems'], 'any'),
@@ -127,9 +150,23 @@ export const GRAMMAR_31: Grammar = {
   schema: {
     ...GRAMMAR_30.schema,
     ...each(['$id', '$schema', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef'], 'string'),
-    ...each(['$comment', '$vocabulary', 'examples', 'const', 'dependentRequired', 'maxContains', 'minContains'], 'any'),
+    ...each(
+      [
+        '$comment',
+        '$vocabulary',
+        'examples',
+        'const',
+        'dependentRequired',
+        'maxContains',
+        'minContains',
+      ],
+      'any',
+    ),
     ...each(['contentEncoding', 'contentMediaType'], 'string'),
-    ...each(['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames', 'contentSchema'], SCHEMA),
+    ...each(
+      ['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames', 'contentSchema'],
+      SCHEMA,
+    ),
     ...each(['unevaluatedItems', 'unevaluatedProperties'], SCHEMA),
     prefixItems: ['list', 'schema'],
     ...each(['patternProperties', 'dependentSchemas', '$defs', 'definitions'], ['map', 'schema']),
@@ -142,8 +179,14 @@ export const GRAMMAR_32: Grammar = {
   openapi: { ...GRAMMAR_31.openapi, $self: 'foreign' },
   components: { ...GRAMMAR_31.components, mediaTypes: ['map', 'mediaType'] },
   pathItem: { ...GRAMMAR_31.pathItem, query: 'foreign', additionalOperations: 'foreign' },
-  mediaType: { ...GRAMMAR_31.mediaType, ...each(['itemSchema', 'prefixEncoding', 'itemEncoding'], 'foreign') },
-  encoding: { ...GRAMMAR_31.encoding, ...each(['encoding', 'prefixEncoding', 'itemEncoding'], 'foreign') },
+  mediaType: {
+    ...GRAMMAR_31.mediaType,
+    ...each(['itemSchema', 'prefixEncoding', 'itemEncoding'], 'foreign'),
+  },
+  encoding: {
+    ...GRAMMAR_31.encoding,
+    ...each(['encoding', 'prefixEncoding', 'itemEncoding'], 'foreign'),
+  },
   response: { ...GRAMMAR_31.response, summary: 'string' },
   example: { ...GRAMMAR_31.example, dataValue: 'any', serializedValue: 'string' },
 };
@@ -162,6 +205,7 @@ export function membersOf(
   const [form, kind] = field;
   if (form === 'one' || form === 'oneOrBoolean') return [[node, key, kind]];
   const { [key]: value } = node;
-  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (form === 'list')) return [];
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (form === 'list'))
+    return [];
   return Object.keys(value).map((name) => [value as Json, name, kind]);
 }

@@ -37,7 +37,10 @@ const MUST_BE: Readonly<Record<string, KeywordValues>> = {
   list: ['must be a list', Array.isArray],
   map: ['must be an object', isObject],
   one: ['must be an object', isObject],
-  oneOrBoolean: ['must be an object, true or false', (value) => isObject(value) || typeof value === 'boolean'],
+  oneOrBoolean: [
+    'must be an object, true or false',
+    (value) => isObject(value) || typeof value === 'boolean',
+  ],
 };
 
 export class Bundler {
@@ -65,7 +68,11 @@ export class Bundler {
   bundle(): Dynamics | null {
     const { root } = this.#sources;
     if ('webhooks' in root && this.#resources)
-      this.#findings.note(root, 'webhooks', 'webhooks are ignored: they are requests of the service, not to it');
+      this.#findings.note(
+        root,
+        'webhooks',
+        'webhooks are ignored: they are requests of the service, not to it',
+      );
     this.#visit(root, 'openapi');
     const home = (target: Json) => {
       const ref = this.#home(target, 'schema');
@@ -78,11 +85,16 @@ export class Bundler {
   #visit(node: Json, kind: Kind): void {
     const known = this.#visited.get(node);
     if (known !== undefined && known !== kind) {
-      this.#findings.problem(node, null, `cannot be a ${NAMES[known] ?? known} and a ${NAMES[kind] ?? kind} at once`);
+      this.#findings.problem(
+        node,
+        null,
+        `cannot be a ${NAMES[known] ?? known} and a ${NAMES[kind] ?? kind} at once`,
+      );
     }
     if (known !== undefined) return;
     this.#visited.set(node, kind);
-    if (typeof node.$ref === 'string' && sectionOf(this.#dialect.grammar, kind)) this.#reference(node, node.$ref, kind);
+    if (typeof node.$ref === 'string' && sectionOf(this.#dialect.grammar, kind))
+      this.#reference(node, node.$ref, kind);
     else this.#fields(node, kind);
   }
 
@@ -95,7 +107,12 @@ export class Bundler {
       if (flaw !== null) this.#findings[flaw.severity](node, key, flaw.message);
       if (flaw !== null || key.startsWith('x-')) continue;
       if (field) this.#field(node, key, value, field);
-      else this.#findings.note(node, key, `${key} is not a field that ${name} has here: it is ignored`);
+      else
+        this.#findings.note(
+          node,
+          key,
+          `${key} is not a field that ${name} has here: it is ignored`,
+        );
     }
     if (kind === 'schema' && isObject(node.discriminator)) this.#mapping(node.discriminator);
     if (kind === 'schema') this.#identified(node);
@@ -103,10 +120,15 @@ export class Bundler {
 
   #identified(node: Json): void {
     if (!this.#resources) return;
-    if (typeof node.$dynamicRef === 'string') this.#dynamic(node, node.$dynamicRef, this.#resources);
+    if (typeof node.$dynamicRef === 'string')
+      this.#dynamic(node, node.$dynamicRef, this.#resources);
     for (const [key, other] of Object.entries(IDENTIFIERS)) {
       if (typeof node[key] !== 'string') continue;
-      this.#findings.note(node, key, `${key} is called ${other} in the published document: references there need none`);
+      this.#findings.note(
+        node,
+        key,
+        `${key} is called ${other} in the published document: references there need none`,
+      );
       node[other] = node[key];
       delete node[key];
     }
@@ -120,7 +142,11 @@ export class Bundler {
     if (resources.isDynamic(node, target)) {
       node.$dynamicRef = home;
     } else if ('$ref' in node) {
-      this.#findings.problem(node, '$dynamicRef', 'cannot stand beside $ref unless it names a dynamic anchor');
+      this.#findings.problem(
+        node,
+        '$dynamicRef',
+        'cannot stand beside $ref unless it names a dynamic anchor',
+      );
     } else {
       delete node.$dynamicRef;
       node.$ref = home;
@@ -135,7 +161,8 @@ export class Bundler {
     const [complaint, test] = MUST_BE[typeof field === 'string' ? field : field[0]]!;
     if (!test(value)) this.#findings.problem(node, key, complaint);
     else if (typeof value === 'object') {
-      for (const [holder, name, kind] of membersOf(node, key, field)) this.#member(holder, name, kind);
+      for (const [holder, name, kind] of membersOf(node, key, field))
+        this.#member(holder, name, kind);
     }
   }
 
@@ -163,7 +190,8 @@ export class Bundler {
     const severity = kind === 'securityScheme' ? 'refuse' : 'problem';
     const target = this.#target(node, '$ref', ref, kind, severity);
     if (means) {
-      for (const [key, message] of this.#dialect.notes(node, {})) this.#findings.note(node, key, message);
+      for (const [key, message] of this.#dialect.notes(node, {}))
+        this.#findings.note(node, key, message);
       this.#fields(node, kind);
     }
     if (!target) return;
@@ -182,7 +210,9 @@ export class Bundler {
   /** `components` has no section for these. */
   #inline(parent: Json, key: string, node: Json, kind: 'pathItem' | 'operation'): void {
     const target =
-      kind === 'pathItem' ? this.#pathItem(parent, node) : this.#target(node, '$ref', String(node.$ref), kind);
+      kind === 'pathItem'
+        ? this.#pathItem(parent, node)
+        : this.#target(node, '$ref', String(node.$ref), kind);
     if (!target) return;
     if (kind === 'operation') this.#noteBeside(node, '');
     if (this.#inlining.has(target)) {
@@ -198,13 +228,17 @@ export class Bundler {
     this.#inlining.delete(target);
   }
 
-  /** Nothing is known about the operations of a path item that cannot be read: requests to them would get 404. */
+  /**
+   * Nothing is known about the operations of a path item that cannot be read: requests to them
+   * would get 404.
+   */
   #pathItem(parent: Json, node: Json): Json | null {
     const severity: Severity = parent === this.#sources.root.paths ? 'refuse' : 'problem';
     return this.#pathItems.read(
       node,
       (reference) => this.#target(reference, '$ref', String(reference.$ref), 'pathItem', severity),
-      (reference) => this.#findings[severity](reference, '$ref', 'a path item must not contain itself'),
+      (reference) =>
+        this.#findings[severity](reference, '$ref', 'a path item must not contain itself'),
     );
   }
 
@@ -212,7 +246,10 @@ export class Bundler {
   #mapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {
-      const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref, null)) : null;
+      const target =
+        typeof ref === 'string'
+          ? (this.#named(ref) ?? this.#target(mapping, value, ref, null))
+          : null;
       if (target) {
         mapping[value] = this.#home(target, 'schema');
         this.#follow(target, 'schema');
@@ -235,7 +272,13 @@ export class Bundler {
     return isObject(target) ? target : null;
   }
 
-  #target(node: Json, key: string, ref: string, kind: Kind | null, severity: Severity = 'problem'): Json | null {
+  #target(
+    node: Json,
+    key: string,
+    ref: string,
+    kind: Kind | null,
+    severity: Severity = 'problem',
+  ): Json | null {
     const file = this.#sources.places.fileOf(node);
     const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
     const target = known === undefined ? this.#sources.find(ref, file) : known;

@@ -29,8 +29,8 @@ export class Document {
   }
 
   /**
-   * `pointer` is `null` for an inline object. `null` if the target is missing or the references form a circle, which
-   * loading has reported.
+   * `pointer` is `null` for an inline object. `null` if the target is missing or the references
+   * form a circle, which loading has reported.
    */
   resolve(node: Json): { readonly node: Json; readonly pointer: string | null } | null {
     const { end, way } = this.#follow(node);
@@ -82,7 +82,8 @@ export class Document {
       if (node) parts.add(node);
     };
     add(schema);
-    for (const part of parts) for (const inner of [...objectsIn(part.allOf), this.beside(part)]) add(inner);
+    for (const part of parts)
+      for (const inner of [...objectsIn(part.allOf), this.beside(part)]) add(inner);
     return parts;
   }
 
@@ -92,12 +93,15 @@ export class Document {
 }
 
 /** `undefined` for a reference that is not local, which loading has reported. */
-const pointerIn = (ref: string): string | undefined => (ref.startsWith('#') ? decoded(ref.slice(1)) : undefined);
+const pointerIn = (ref: string): string | undefined =>
+  ref.startsWith('#') ? decoded(ref.slice(1)) : undefined;
 
 function versionComplaint({ openapi, swagger }: Json): string {
   const found = openapi ?? swagger;
-  if (found === undefined) return 'must be an OpenAPI 3.0, 3.1 or 3.2 document, but has no field openapi';
-  if (swagger === undefined) return `must be OpenAPI 3.0, 3.1 or 3.2, such as 3.1.0, not ${String(found)}`;
+  if (found === undefined)
+    return 'must be an OpenAPI 3.0, 3.1 or 3.2 document, but has no field openapi';
+  if (swagger === undefined)
+    return `must be OpenAPI 3.0, 3.1 or 3.2, such as 3.1.0, not ${String(found)}`;
   return `must be OpenAPI 3.0, 3.1 or 3.2, not Swagger ${String(found)}: npx swagger2openapi FILE -o openapi.yaml converts it`;
 }
 

@@ -16,8 +16,8 @@ const STRING_OR_BRACKET = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]/g;
 class Unfit extends Error {}
 
 /**
- * Takes a tenth of the time and memory of the YAML reader. `null` for other and invalid texts, whose errors the YAML
- * reader reports.
+ * Takes a tenth of the time and memory of the YAML reader. `null` for other and invalid texts,
+ * whose errors the YAML reader reports.
  */
 export function readJsonSource(source: SourceText, places: Places): Json | null {
   const { text } = source;
@@ -28,7 +28,8 @@ export function readJsonSource(source: SourceText, places: Places): Json | null 
     return place(root, new JsonOrigin(source, null, ''), places, 0) === namesIn(text) ? root : null;
   } catch (error) {
     // RangeError: nesting that the stack does not hold.
-    if (error instanceof SyntaxError || error instanceof RangeError || error instanceof Unfit) return null;
+    if (error instanceof SyntaxError || error instanceof RangeError || error instanceof Unfit)
+      return null;
     throw error;
   }
 }
@@ -48,7 +49,8 @@ function place(collection: object, origin: JsonOrigin, places: Places, depth: nu
   const entries = Object.entries(collection);
   let names = Array.isArray(collection) ? 0 : entries.length;
   for (const [name, value] of entries) {
-    if (name === '__proto__' || name === '<<' || name.length > LONGEST_NAME || !name.isWellFormed()) throw new Unfit();
+    if (name === '__proto__' || name === '<<' || name.length > LONGEST_NAME || !name.isWellFormed())
+      throw new Unfit();
     if (typeof value === 'string' && !value.isWellFormed()) throw new Unfit();
     if (typeof value === 'object' && value !== null)
       names += place(value, new JsonOrigin(origin.source, origin, name), places, depth + 1);

@@ -2,11 +2,14 @@ import type { Findings } from '../findings.ts';
 import type { Places } from './places.ts';
 import { isReference, type Json } from './source.ts';
 
-/** Beside a reference they replace the field of the path item, because no request depends on them. */
+/**
+ * Beside a reference they replace the field of the path item, because no request depends on them.
+ */
 const REPLACES = new Set(['summary', 'description']);
 
 /**
- * OpenAPI leaves open what fields beside the `$ref` of a path item mean. Other tools merge them into the path item.
+ * OpenAPI leaves open what fields beside the `$ref` of a path item mean. Other tools merge them
+ * into the path item.
  */
 export class PathItems {
   readonly #merged = new Map<Json, Json>();
@@ -20,10 +23,14 @@ export class PathItems {
   }
 
   /**
-   * Follows references to the end. `find` reports a reference that leads nowhere and then returns `null`, `circle`
-   * reports a path item that contains itself.
+   * Follows references to the end. `find` reports a reference that leads nowhere and then returns
+   * `null`, `circle` reports a path item that contains itself.
    */
-  read(node: Json, find: (reference: Json) => Json | null, circle: (reference: Json) => void): Json | null {
+  read(
+    node: Json,
+    find: (reference: Json) => Json | null,
+    circle: (reference: Json) => void,
+  ): Json | null {
     if (!isReference(node)) return node;
     const known = this.#merged.get(node);
     if (known) return known;

@@ -8,7 +8,12 @@ import { type Found, foundAt, onNetwork, type Sources } from './sources.ts';
 const LANGUAGES =
   /^https:\/\/(?:json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.[12]\/(?:dialect|schema)\/[\w-]+)#?$/;
 
-const ON_OFF = new Set(['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'items']);
+const ON_OFF = new Set([
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'items',
+]);
 
 interface Anchor {
   readonly node: Json;
@@ -21,8 +26,8 @@ interface Resource {
 }
 
 /**
- * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. Resource 0 is the
- * document.
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides.
+ * Resource 0 is the document.
  */
 export interface Dynamics {
   /** By resource and name. */
@@ -66,7 +71,10 @@ export class Resources {
     if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return undefined;
-    return foundAt(isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node, ref);
+    return foundAt(
+      isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node,
+      ref,
+    );
   }
 
   /** Whether the scope decides what the reference means. Otherwise it acts like `$ref`. */
@@ -102,7 +110,8 @@ export class Resources {
       const field = fields[key] ?? fields['*'];
       if (!field || key.startsWith('x-')) continue;
       for (const [holder, name, of] of membersOf(node, key, field)) {
-        if (of === 'schema' && typeof holder[name] === 'boolean' && !ON_OFF.has(key)) this.#spell(holder, name);
+        if (of === 'schema' && typeof holder[name] === 'boolean' && !ON_OFF.has(key))
+          this.#spell(holder, name);
         const inner = holder[name];
         if (isObject(inner)) this.#walk(inner, of, base);
       }
@@ -112,9 +121,14 @@ export class Resources {
   #spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
     const outer = this.#sources.places.origin(holder);
-    const origin = { source: outer.source, tokens: [...outer.tokens, name], offset: () => outer.offset(name) };
+    const origin = {
+      source: outer.source,
+      tokens: [...outer.tokens, name],
+      offset: () => outer.offset(name),
+    };
     this.#sources.places.set(schema, origin);
-    if (isObject(schema.not)) this.#sources.places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
+    if (isObject(schema.not))
+      this.#sources.places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
     holder[name] = schema;
   }
 
@@ -127,7 +141,8 @@ export class Resources {
       if (typeof name !== 'string') continue;
       if (key === '$dynamicAnchor') this.#dynamicNames.set(node, name);
       const { anchors } = this.#resources.get(base)!;
-      if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name)) this.#sources.findings.problem(node, key, 'must be a name');
+      if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name))
+        this.#sources.findings.problem(node, key, 'must be a name');
       else if (anchors.has(name))
         this.#sources.findings.problem(node, key, `${name} is the name of another schema too`);
       else anchors.set(name, { node, dynamic: key === '$dynamicAnchor' });
@@ -162,8 +177,8 @@ export class Resources {
   }
 
   /**
-   * Call it when all references are known. `home` places a schema in the bundled document if necessary, and returns the
-   * reference to it.
+   * Call it when all references are known. `home` places a schema in the bundled document if
+   * necessary, and returns the reference to it.
    */
   dynamics(references: readonly Json[], home: (target: Json) => string): Dynamics | null {
     if (!this.#dynamic) return null;
@@ -178,7 +193,8 @@ export class Resources {
     for (const { $ref } of references) {
       const pointer = pointerOf(String($ref));
       const target = follow(this.#sources.root, pointer);
-      if (isObject(target)) targets.set(pointer, Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0));
+      if (isObject(target))
+        targets.set(pointer, Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0));
     }
     const ids = new Map<string, number>();
     for (const [number, { root }] of all.entries()) {

@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { isAlias, isScalar, isSeq, type Node, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  isAlias,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
@@ -14,7 +23,8 @@ export type Json = Record<string, unknown>;
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const objectsIn = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
 
 export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
 
@@ -31,7 +41,8 @@ export interface Source {
 /**
  * Integers outside the safe range become bigints in any notation (`1e23`).
  *
- * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
+ * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot
+ * express (RFC 8259).
  */
 export function readSource({ file, text = readText(file) }: SourceFile, places: Places): Source {
   const source = new SourceText(file, text);
@@ -39,21 +50,34 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
 }
 
 function readYaml(source: SourceText, places: Places): unknown {
-  const document = parseDocument(source.text, { intAsBigInt: true, prettyErrors: false, stringKeys: true });
-  const problems: Problem[] = document.errors.map(({ pos, message }) => source.problem(pos[0], [], message));
+  const document = parseDocument(source.text, {
+    intAsBigInt: true,
+    prettyErrors: false,
+    stringKeys: true,
+  });
+  const problems: Problem[] = document.errors.map(({ pos, message }) =>
+    source.problem(pos[0], [], message),
+  );
   const { targets, excess } = readAliases(document);
   if (excess !== null) problems.push(source.problem(excess.range![0], [], TOO_MANY_NODES));
   const read = new Map<Node, unknown>();
 
   function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
-    const target = (isAlias(node) ? targets.get(node) : node) as Scalar | Collection | null | undefined;
+    const target = (isAlias(node) ? targets.get(node) : node) as
+      | Scalar
+      | Collection
+      | null
+      | undefined;
     if (isAlias(node) && !target)
-      problems.push(source.problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`));
+      problems.push(
+        source.problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`),
+      );
     if (!target) return null;
     if (isScalar(target)) return scalar(target, tokens);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
-    if (known === undefined) problems.push(source.problem(node!.range![0], tokens, 'an alias must not contain itself'));
+    if (known === undefined)
+      problems.push(source.problem(node!.range![0], tokens, 'an alias must not contain itself'));
     return known ?? null;
   }
 
@@ -67,7 +91,9 @@ function readYaml(source: SourceText, places: Places): unknown {
     };
     places.set(result, { source, tokens, offset });
     if (isSeq(node))
-      node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
+      node.items.forEach(
+        (item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])),
+      );
     else members(node, tokens, result as Json, merged);
     read.set(node, result);
     return result;
@@ -86,7 +112,9 @@ function readYaml(source: SourceText, places: Places): unknown {
       const member = () => value(pair.value as Node | null, [...tokens, key]);
       if (isMergeKey(name)) merge(member(), name, tokens, merged);
       else if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
-        problems.push(source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
+        problems.push(
+          source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`),
+        );
       } else result[key] = member();
     }
     for (const [key, from] of merged) {
@@ -104,18 +132,27 @@ function readYaml(source: SourceText, places: Places): unknown {
   ): void {
     for (const from of Array.isArray(found) ? found : [found]) {
       if (!isObject(from)) {
-        problems.push(source.problem(range![0], tokens, 'the merge key << must have a map or a list of maps'));
+        problems.push(
+          source.problem(range![0], tokens, 'the merge key << must have a map or a list of maps'),
+        );
         return;
       }
       for (const key of Object.keys(from)) if (!merged.has(key)) merged.set(key, from);
     }
   }
 
-  function scalar({ value, range, source: written }: Scalar, tokens: readonly (string | number)[]): unknown {
-    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  function scalar(
+    { value, range, source: written }: Scalar,
+    tokens: readonly (string | number)[],
+  ): unknown {
+    if (typeof value === 'bigint')
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
       return exact((written ?? '').replace(/^\+/, '')) ?? value;
-    if ((typeof value === 'number' && !Number.isFinite(value)) || (typeof value === 'object' && value !== null)) {
+    if (
+      (typeof value === 'number' && !Number.isFinite(value)) ||
+      (typeof value === 'object' && value !== null)
+    ) {
       problems.push(source.problem(range![0], tokens, 'is a value that JSON does not have'));
     }
     if (typeof value === 'string' && !value.isWellFormed()) {
@@ -136,7 +173,9 @@ function offsetIn(node: Collection, key: string | number | null): number {
   const own = node.range![0];
   if (key === null) return own;
   if (isSeq(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
-  const name = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))?.key;
+  const name = node.items.find(
+    (pair) => isScalar(pair.key) && String(pair.key.value) === String(key),
+  )?.key;
   return (name as Node | undefined)?.range?.[0] ?? own;
 }
 
@@ -145,7 +184,9 @@ function readText(file: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     const reason =
-      error instanceof TypeError ? 'is not UTF-8' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+      error instanceof TypeError
+        ? 'is not UTF-8'
+        : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
     throw new ContractError([{ file, place: '', message: reason }]);
   }
 }
@@ -166,7 +207,8 @@ export function follow(root: unknown, pointer: string): unknown {
   if (!pointer.startsWith('/')) return undefined;
   let value = root;
   for (const token of pointer.slice(1).split('/').map(unescapeToken)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token))
+      return undefined;
     value = (value as Json)[token];
   }
   return value;

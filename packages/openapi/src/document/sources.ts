@@ -3,7 +3,15 @@ import { Findings } from '../findings.ts';
 import { pointerTo } from '../names.ts';
 import { ContractError } from '../problems.ts';
 import { Places } from './places.ts';
-import { decoded, follow, isObject, type Json, readSource, type Source, type SourceFile } from './source.ts';
+import {
+  decoded,
+  follow,
+  isObject,
+  type Json,
+  readSource,
+  type Source,
+  type SourceFile,
+} from './source.ts';
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
@@ -17,7 +25,10 @@ export class Sources {
   readonly root: Json;
   readonly places = new Places();
   readonly findings = new Findings(this.places);
-  /** By absolute path; a complaint if the file cannot be read, and `null` if it is not valid, which is reported once. */
+  /**
+   * By absolute path; a complaint if the file cannot be read, and `null` if it is not valid, which
+   * is reported once.
+   */
   readonly #read = new Map<string, Source | string | null>();
   readonly #homes = new Map<Json, string>();
 
@@ -35,7 +46,9 @@ export class Sources {
   }
 
   get texts(): ReadonlyMap<string, string> {
-    return new Map([...this.#read].flatMap(([path, source]) => (isSource(source) ? [[path, source.text]] : [])));
+    return new Map(
+      [...this.#read].flatMap(([path, source]) => (isSource(source) ? [[path, source.text]] : [])),
+    );
   }
 
   isMain(node: Json): boolean {
@@ -44,7 +57,9 @@ export class Sources {
 
   /** Whether a reference to its place in the main file leads to this object. */
   holds(node: Json): boolean {
-    return this.isMain(node) && follow(this.root, pointerTo(this.places.origin(node).tokens)) === node;
+    return (
+      this.isMain(node) && follow(this.root, pointerTo(this.places.origin(node).tokens)) === node
+    );
   }
 
   find(ref: string, from: string): Found {
@@ -52,9 +67,12 @@ export class Sources {
     const [, path, fragment = ''] = /^([^#]*)(?:#(.*))?$/s.exec(ref)!;
     const [address, pointer] = [decoded(path!), decoded(fragment)];
     if (address === undefined || pointer === undefined) return `${ref} is not a valid reference`;
-    if (address !== '' && SCHEME.test(from)) return `${ref} is another file: a contract from a URL must be one file`;
+    if (address !== '' && SCHEME.test(from))
+      return `${ref} is another file: a contract from a URL must be one file`;
     const source = this.#source(address === '' ? from : join(dirname(from), address));
-    return isSource(source) ? foundAt(follow(source.root, pointer), ref) : source && `${ref} ${source}`;
+    return isSource(source)
+      ? foundAt(follow(source.root, pointer), ref)
+      : source && `${ref} ${source}`;
   }
 
   #source(file: string): Source | string | null {
@@ -75,11 +93,16 @@ export class Sources {
     }
   }
 
-  /** The reference to an object in the main file, where `section` of `components` gets objects of other files. */
+  /**
+   * The reference to an object in the main file, where `section` of `components` gets objects of
+   * other files.
+   */
   home(target: Json, section: string): string {
     let home = this.#homes.get(target);
     if (home === undefined) {
-      const pointer = this.isMain(target) ? pointerTo(this.places.origin(target).tokens) : this.#move(target, section);
+      const pointer = this.isMain(target)
+        ? pointerTo(this.places.origin(target).tokens)
+        : this.#move(target, section);
       home = `#${encodeURI(pointer)}`;
       this.#homes.set(target, home);
     }
@@ -88,7 +111,9 @@ export class Sources {
 
   #move(target: Json, section: string): string {
     const { source, tokens } = this.places.origin(target);
-    const last = String(tokens.at(-1) ?? source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
+    const last = String(
+      tokens.at(-1) ?? source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''),
+    );
     const all = member(member(this.root, 'components'), section);
     const name = freeName(all, COMPONENT_NAME.test(last) ? last : 'external');
     all[name] = target;
@@ -106,7 +131,8 @@ export function foundAt(value: unknown, ref: string): Json | string {
   return value === null ? `${ref} is empty` : `${ref} is not an object`;
 }
 
-const isSource = (source: Source | string | null): source is Source => typeof source === 'object' && source !== null;
+const isSource = (source: Source | string | null): source is Source =>
+  typeof source === 'object' && source !== null;
 
 function member(parent: Json, key: string): Json {
   if (!isObject(parent[key])) parent[key] = {};

@@ -69,20 +69,27 @@ export function createContent(
       continue;
     }
     const made: Rules = new Map(
-      syntaxesIn(range).map((syntax) => [syntax, ruleFor(schemas, content, type, syntax, direction)]),
+      syntaxesIn(range).map((syntax) => [
+        syntax,
+        ruleFor(schemas, content, type, syntax, direction),
+      ]),
     );
     const instead = uncheckable === 'pass' ? pass(type) : null;
     unchecked ||= instead !== null && made.values().some(isReason);
     report(content, type, made, uncheckable, schemas.document);
     if (direction === 'request') noteOpen(content, type, range, findings);
-    const chosen = [...made].map(([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const);
+    const chosen = [...made].map(
+      ([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const,
+    );
     entries.push({ range, rules: new Map(chosen) });
   }
   entries.sort((a, b) => weightOf(b.range) - weightOf(a.range));
   const accepted = Object.keys(content);
   const choose = (contentType: string) => chooseRule(entries, contentType);
   const usual = new Map(
-    accepted.flatMap((type) => SUFFIXES.map((suffix) => [type + suffix, choose(type + suffix)] as const)),
+    accepted.flatMap((type) =>
+      SUFFIXES.map((suffix) => [type + suffix, choose(type + suffix)] as const),
+    ),
   );
   return {
     accepted,
@@ -100,7 +107,8 @@ export function* prepareContent(content: Json, document: Document): Generator<vo
   for (const [type, media] of Object.entries(content)) {
     const range = parseMediaType(type);
     const schema = document.object(media)?.schema;
-    if (range && syntaxesIn(range).includes('xml') && isObject(schema)) yield* prepareXmlReader(document, schema);
+    if (range && syntaxesIn(range).includes('xml') && isObject(schema))
+      yield* prepareXmlReader(document, schema);
   }
 }
 
@@ -115,8 +123,17 @@ function syntaxesIn(range: MediaType): readonly Syntax[] {
   return range.type === 'text' ? ['json', 'xml', 'text'] : ['bytes', 'json', 'xml'];
 }
 
-/** A range only loses the types that cannot be checked. A type, or a range without its main syntax, is a problem. */
-function report(content: Json, type: string, rules: Rules, uncheckable: Uncheckable, document: Document): void {
+/**
+ * A range only loses the types that cannot be checked. A type, or a range without its main syntax,
+ * is a problem.
+ */
+function report(
+  content: Json,
+  type: string,
+  rules: Rules,
+  uncheckable: Uncheckable,
+  document: Document,
+): void {
   const { findings, reading } = document;
   const [why] = rules.values().filter(isReason);
   if (why === undefined) return;
@@ -129,13 +146,18 @@ function report(content: Json, type: string, rules: Rules, uncheckable: Unchecka
     const remedy = `${uncheckedBodyIn(reading)}: true lets them pass`;
     uncheckable(type, `bodies of type ${type} cannot be checked: ${main}; ${remedy}`);
   } else {
-    findings.note(content, type, `bodies of type ${type} are taken in these syntaxes only: ${known.join(', ')}`);
+    findings.note(
+      content,
+      type,
+      `bodies of type ${type} are taken in these syntaxes only: ${known.join(', ')}`,
+    );
   }
 }
 
 function noteOpen(content: Json, type: string, range: MediaType, findings: Findings): void {
   const { [type]: media } = content;
-  const open = !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
+  const open =
+    !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
   if (open && syntaxesIn(range).includes('bytes')) {
     findings.note(content, type, `${type} has no schema: it may be any bytes`);
   }
@@ -177,7 +199,10 @@ function ruleFor(
   return (contentType) => ruleOf(type, (bytes, keep) => checkBody(bytes, contentType, keep));
 }
 
-function ruleOf(type: string, check: (bytes: Uint8Array, keep?: Keep) => ReturnType<CheckBody>): MediaRule {
+function ruleOf(
+  type: string,
+  check: (bytes: Uint8Array, keep?: Keep) => ReturnType<CheckBody>,
+): MediaRule {
   const steps = (bytes: Uint8Array, keep?: Keep) => {
     demandBytes(bytes);
     return inOwnContext(inBody(check(bytes, keep)));
@@ -185,7 +210,13 @@ function ruleOf(type: string, check: (bytes: Uint8Array, keep?: Keep) => ReturnT
   return { type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
 }
 
-function checkOf(schemas: Schemas, media: Json, schema: Json | null, syntax: Syntax, check: Check): CheckBody | string {
+function checkOf(
+  schemas: Schemas,
+  media: Json,
+  schema: Json | null,
+  syntax: Syntax,
+  check: Check,
+): CheckBody | string {
   if (syntax === 'form') return createFormCheck(schemas.document, media, check);
   if (syntax === 'multipart') return createMultipartCheck(schemas, media, check);
   const read = createReader(schemas.document, schema, syntax);

@@ -4,7 +4,12 @@ import { isObject, type Json } from '../document/source.ts';
 import { faultBelow, refuse, type ValueFault } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
-import { type Collected, createCollector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
+import {
+  type Collected,
+  createCollector,
+  NAME_ENCODING,
+  type Sent,
+} from '../parameters/collector.ts';
 import { readDocument, readInSteps, readMembers } from '../parameters/reading.ts';
 import { ANYTHING, formOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
@@ -17,7 +22,10 @@ interface Field extends Collected {
   read(pieces: Pieces): Generator<void, unknown, void>;
 }
 
-/** OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns the reason if bodies cannot be checked. */
+/**
+ * OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns the reason if bodies
+ * cannot be checked.
+ */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBody | string {
   const shape = shapeOf(document, document.object(media.schema) ?? {});
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
@@ -34,7 +42,8 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
     });
     const value = new Bag();
     const faults = undecodable;
-    for (const [i, field] of fields.entries()) faults.push(...(yield* fill(value, field, sent[i]!)));
+    for (const [i, field] of fields.entries())
+      faults.push(...(yield* fill(value, field, sent[i]!)));
     const pieces = sent[fields.length];
     if (pieces && typeof pieces !== 'string' && pieces.form === 'object') {
       try {
@@ -57,7 +66,12 @@ const rest = ({ others }: Shape): Collected => ({
   shape: { ...ANYTHING, others: others ?? ANYTHING },
 });
 
-function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, encodedCommas }: DocumentReading): Field {
+function fieldOf(
+  name: string,
+  shape: Shape,
+  encoding: unknown,
+  { maxDepth, encodedCommas }: DocumentReading,
+): Field {
   const { style, explode } = isObject(encoding) ? encoding : {};
   const styled = style !== undefined || explode !== undefined;
   const form = formOf(shape);
@@ -72,7 +86,9 @@ function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, enco
     shape,
     encodedCommas: encodedCommas === 'separators',
     *read(pieces) {
-      return document ? readDocument(pieces, 'form', maxDepth).value : yield* readInSteps(pieces, shape, 'form');
+      return document
+        ? readDocument(pieces, 'form', maxDepth).value
+        : yield* readInSteps(pieces, shape, 'form');
     },
   };
 }

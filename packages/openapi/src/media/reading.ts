@@ -31,7 +31,10 @@ export function syntaxOf(type: MediaType): Syntax {
   return type.type === 'text' ? 'text' : 'bytes';
 }
 
-/** Returns a sentence if the syntax cannot express what the schema describes. A `null` schema allows anything. */
+/**
+ * Returns a sentence if the syntax cannot express what the schema describes. A `null` schema allows
+ * anything.
+ */
 export function createReader(
   document: Document,
   schema: Json | null,
@@ -49,14 +52,20 @@ export function createReader(
 
 type ReadAtOnce = (bytes: Uint8Array) => Reading;
 
-function createTextReader(document: Document, schema: Json | null, syntax: 'text' | 'bytes'): ReadAtOnce | string {
+function createTextReader(
+  document: Document,
+  schema: Json | null,
+  syntax: 'text' | 'bytes',
+): ReadAtOnce | string {
   const shape = shapeOf(document, schema ?? {});
   if (shape.binary) return readBinary;
   const textual = !shape.types?.isDisjointFrom(PRIMITIVES);
-  if (syntax === 'text') return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
+  if (syntax === 'text')
+    return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
-  if (hasKeyword(document, schema, document.dialect.textual)) return (bytes) => readText(bytes, shape);
+  if (hasKeyword(document, schema, document.dialect.textual))
+    return (bytes) => readText(bytes, shape);
   const open = shape.types === null && !hasKeyword(document, schema, ['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
 }
@@ -77,5 +86,11 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
   return { value: read({ form: 'primitive', text }, shape, 'none') };
 }
 
-const hasKeyword = (document: Document, schema: Json | null, keywords: readonly string[]): boolean =>
-  partsOf(document, schema ?? {}).some((part) => keywords.some((keyword) => part[keyword] !== undefined));
+const hasKeyword = (
+  document: Document,
+  schema: Json | null,
+  keywords: readonly string[],
+): boolean =>
+  partsOf(document, schema ?? {}).some((part) =>
+    keywords.some((keyword) => part[keyword] !== undefined),
+  );

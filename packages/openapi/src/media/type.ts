@@ -39,7 +39,9 @@ export const isXml = ({ type, subtype }: MediaType): boolean =>
 export function covers(range: MediaType, type: MediaType): boolean {
   if (range.type !== '*' && range.type !== type.type) return false;
   if (range.subtype !== '*' && range.subtype !== type.subtype) return false;
-  return [...range.parameters].every(([name, value]) => name === 'charset' || type.parameters.get(name) === value);
+  return [...range.parameters].every(
+    ([name, value]) => name === 'charset' || type.parameters.get(name) === value,
+  );
 }
 
 /** With a common misspelling and the ASCII subset. */

@@ -33,7 +33,10 @@ export function createParameterCheck(
   return function checkParameters(segments, query, headers, values) {
     let faults: readonly Fault[] = NONE;
     for (const [parameter, index] of inPath)
-      faults = joined(faults, checkParameter(parameter, takeApart(parameter, segments[index]!), values));
+      faults = joined(
+        faults,
+        checkParameter(parameter, takeApart(parameter, segments[index]!), values),
+      );
     faults = joined(faults, checkQuery(query, values));
     for (const check of headerChecks) faults = joined(faults, check(headers, values));
     return faults.length > MAX_FAULTS ? faults.slice(0, MAX_FAULTS) : faults;
@@ -52,7 +55,9 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
   return (query: string, values?: ParameterValues): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
-    const sent = atOnce(collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name)));
+    const sent = atOnce(
+      collect(query, 'form', (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name)),
+    );
     const faults = faultsIn(parameters, sent, values);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [...faults, ...[...unknownNames].map((name) => unknownFault(name, names))];
@@ -60,13 +65,21 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
 }
 
 function unknownFault(name: string | undefined, names: readonly string[]): Fault {
-  if (name === undefined) return { in: 'query', pointer: '', message: NAME_ENCODING, rule: 'encoding' };
+  if (name === undefined)
+    return { in: 'query', pointer: '', message: NAME_ENCODING, rule: 'encoding' };
   const meant = nearest(name, names);
   const hint = meant === null ? '' : `: did you mean ${printable(meant)}?`;
-  return complaint({ in: 'query', name: printable(name) }, `is not a parameter of this operation${hint}`, 'unknown');
+  return complaint(
+    { in: 'query', name: printable(name) },
+    `is not a parameter of this operation${hint}`,
+    'unknown',
+  );
 }
 
-export type CheckHeaders = (headers: readonly string[], values?: ParameterValues) => readonly Fault[];
+export type CheckHeaders = (
+  headers: readonly string[],
+  values?: ParameterValues,
+) => readonly Fault[];
 
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
@@ -77,7 +90,10 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   };
 }
 
-/** Repeated headers form one list (RFC 9110 section 5.3) if the parameter may be a list, and are otherwise a fault. */
+/**
+ * Repeated headers form one list (RFC 9110 section 5.3) if the parameter may be a list, and are
+ * otherwise a fault.
+ */
 function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   if (values.length === 0) return null;
   if (parameter.form === 'primitive') {
@@ -93,14 +109,18 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
   const collect = createCollector(parameters);
   const inParts = parameters.filter(({ form, explode }) => form !== 'primitive' && explode);
   const joined = new Set(
-    inParts.flatMap(({ form, name, shape }) => (form === 'array' ? [name] : [...shape.members.keys()])),
+    inParts.flatMap(({ form, name, shape }) =>
+      form === 'array' ? [name] : [...shape.members.keys()],
+    ),
   );
   return (headers, values) => {
     const pairs = valuesOf(headers, 'cookie')
       .flatMap((value) => value.split(';'))
       .map((cookie) => cookie.trim());
     const text = pairs
-      .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
+      .map((cookie) =>
+        joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26'),
+      )
       .join('&');
     return faultsIn(parameters, atOnce(collect(text, 'percent', () => undefined)), values);
   };
@@ -110,7 +130,8 @@ function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const header = headers[i]!;
-    if (header.length === name.length && header.toLowerCase() === name) values.push(headers[i + 1]!);
+    if (header.length === name.length && header.toLowerCase() === name)
+      values.push(headers[i + 1]!);
   }
   return values;
 }
@@ -121,7 +142,8 @@ function faultsIn(
   values: ParameterValues | undefined,
 ): readonly Fault[] {
   let faults: readonly Fault[] = NONE;
-  for (let i = 0; i < parameters.length; i++) faults = joined(faults, checkParameter(parameters[i]!, sent[i]!, values));
+  for (let i = 0; i < parameters.length; i++)
+    faults = joined(faults, checkParameter(parameters[i]!, sent[i]!, values));
   return faults;
 }
 
@@ -159,7 +181,11 @@ const EMPTY = { form: 'object', pairs: [] } as const;
 const mayBeEmpty = ({ form, explode, style, check }: Parameter): boolean =>
   form === 'object' && explode && style === 'form' && check(EMPTY).length === 0;
 
-const complaint = ({ in: place, name }: Pick<Parameter, 'in' | 'name'>, message: string, rule: Rule): Fault => ({
+const complaint = (
+  { in: place, name }: Pick<Parameter, 'in' | 'name'>,
+  message: string,
+  rule: Rule,
+): Fault => ({
   in: place,
   pointer: `/${escapeToken(name)}`,
   message,

@@ -40,8 +40,8 @@ const STEP = 1_000;
 const LONG = 16 * 1024;
 
 /**
- * An exploded object owns the names of its members and, if it allows additional members, every name without another
- * owner.
+ * An exploded object owns the names of its members and, if it allows additional members, every name
+ * without another owner.
  */
 export function createCollector(parameters: readonly Collected[]): Collect {
   const owners = new Map<string, Owner>();
@@ -65,18 +65,28 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     return rest < 0 ? null : { index: rest, member: encodeURIComponent(name) };
   }
 
-  /** `color[R]` is the member R of color. `color` alone is its whole value, which is not an object. */
+  /**
+   * `color[R]` is the member R of color. `color` alone is its whole value, which is not an object.
+   */
   function deepOwner(name: string): Owner | null {
     const whole = deep.get(name);
-    if (whole !== undefined && allowsPlain(parameters[whole]!)) return { index: whole, member: null };
+    if (whole !== undefined && allowsPlain(parameters[whole]!))
+      return { index: whole, member: null };
     const brackets = deep.size === 0 ? null : readBrackets(name);
     const index = brackets === null ? undefined : deep.get(brackets.root);
     if (index === undefined) return null;
     const { path } = brackets!;
-    return path.length > 1 ? { index, member: null, path } : { index, member: encodeURIComponent(path[0]!) };
+    return path.length > 1
+      ? { index, member: null, path }
+      : { index, member: encodeURIComponent(path[0]!) };
   }
 
-  function sort(pair: string, encoding: Encoding, buckets: readonly Bucket[], unknown: Unknown): void {
+  function sort(
+    pair: string,
+    encoding: Encoding,
+    buckets: readonly Bucket[],
+    unknown: Unknown,
+  ): void {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), encoding);
     const owner = name === undefined ? null : ownerOf(name);
@@ -97,12 +107,16 @@ export function createCollector(parameters: readonly Collected[]): Collect {
       at = end + 1;
     }
     const all: (Sent | null)[] = [];
-    for (const [index, bucket] of buckets.entries()) all.push(yield* sent(parameters[index]!, bucket));
+    for (const [index, bucket] of buckets.entries())
+      all.push(yield* sent(parameters[index]!, bucket));
     return all;
   };
 }
 
-function* sent(parameter: Collected, { texts, pairs, entries }: Bucket): Generator<void, Sent | null, void> {
+function* sent(
+  parameter: Collected,
+  { texts, pairs, entries }: Bucket,
+): Generator<void, Sent | null, void> {
   if (texts.length === 0 && pairs.length === 0 && entries.length === 0) return null;
   const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
@@ -111,7 +125,9 @@ function* sent(parameter: Collected, { texts, pairs, entries }: Bucket): Generat
   if (form === 'array' && explode) return { form, texts };
   if (texts.length > 1) return 'repeated';
   const [text] = texts as [string];
-  return form === 'array' && text.length > LONG ? yield* takeListApart(parameter, text) : takeApart(parameter, text);
+  return form === 'array' && text.length > LONG
+    ? yield* takeListApart(parameter, text)
+    : takeApart(parameter, text);
 }
 
 /** A deep object may also be a primitive value, which is written without brackets. */

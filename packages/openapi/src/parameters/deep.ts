@@ -9,13 +9,18 @@ import type { DeepEntry } from './styles.ts';
 /** qs takes deeper brackets for a part of the name. */
 const DEEPEST = 5;
 
-/** Names with several brackets. Readers of queries have similar limits, and more would take too long in one step. */
+/**
+ * Names with several brackets. Readers of queries have similar limits, and more would take too long
+ * in one step.
+ */
 const MOST = 4_096;
 
 const NAME = /^([^[]+)((?:\[[^[\]]*\])+)$/;
 
 /** `null` without brackets, or with brackets that servers read differently. */
-export function readBrackets(name: string): { readonly root: string; readonly path: readonly string[] } | null {
+export function readBrackets(
+  name: string,
+): { readonly root: string; readonly path: readonly string[] } | null {
   const [, root, brackets] = NAME.exec(name) ?? [];
   if (root === undefined) return null;
   const path = brackets!.slice(1, -1).split('][');
@@ -25,8 +30,8 @@ export function readBrackets(name: string): { readonly root: string; readonly pa
 type ReadText = (text: string, shape: Shape | null, pointer: string) => unknown;
 
 /**
- * Lists are `a[]=x&a[]=y`, `a[0]=x&a[1]=y` or, below the first level, `a[b]=x&a[b]=y`, as qs, axios, Rails and PHP send
- * them. OpenAPI does not define deeper levels. @throws Unreadable
+ * Lists are `a[]=x&a[]=y`, `a[0]=x&a[1]=y` or, below the first level, `a[b]=x&a[b]=y`, as qs,
+ * axios, Rails and PHP send them. OpenAPI does not define deeper levels. @throws Unreadable
  */
 export function readDeep(
   entries: readonly DeepEntry[],
@@ -35,11 +40,13 @@ export function readDeep(
   pointer = '',
   depth = 0,
 ): unknown {
-  if (entries.length > MOST) refuse(`has more than ${MOST} members in brackets`, 'complexity', pointer);
+  if (entries.length > MOST)
+    refuse(`has more than ${MOST} members in brackets`, 'complexity', pointer);
   const types = shape?.types ?? null;
   const texts = entries.flatMap(([path, text]) => (path.length === depth ? [text] : []));
   if (texts.length === entries.length) {
-    if (types?.has('array')) return texts.map((text, i) => readText(text, shape!.items, `${pointer}/${i}`));
+    if (types?.has('array'))
+      return texts.map((text, i) => readText(text, shape!.items, `${pointer}/${i}`));
     if (texts.length === 1) return readText(texts[0]!, shape, pointer);
   }
   if (texts.length > 0) refuse('is given more than once', 'repeated', pointer);
@@ -47,14 +54,22 @@ export function readDeep(
   const groups = groupsOf(entries, depth, mayBeList);
   if (mayBeList && isList([...groups.keys()])) {
     const items = shape?.items ?? null;
-    return [...groups.values()].map((group, i) => readDeep(group, items, readText, `${pointer}/${i}`, depth + 1));
+    return [...groups.values()].map((group, i) =>
+      readDeep(group, items, readText, `${pointer}/${i}`, depth + 1),
+    );
   }
   if (types?.has('array') && !types.has('object'))
     refuse('must be written like a[]=x&a[]=y or a[0]=x&a[1]=y', 'style', pointer);
   const object = new Bag();
   for (const [name, group] of groups) {
     const member = shape?.members.get(name) ?? shape?.others ?? null;
-    object[name] = readDeep(group, member, readText, `${pointer}/${escapeToken(printable(name))}`, depth + 1);
+    object[name] = readDeep(
+      group,
+      member,
+      readText,
+      `${pointer}/${escapeToken(printable(name))}`,
+      depth + 1,
+    );
   }
   return object;
 }
@@ -66,7 +81,8 @@ function groupsOf(
   mayBeList: boolean,
 ): ReadonlyMap<string, readonly DeepEntry[]> {
   const groups = new Map<string, DeepEntry[]>();
-  const appended = mayBeList && entries.every(([path]) => path[depth] === '' && path.length === depth + 1);
+  const appended =
+    mayBeList && entries.every(([path]) => path[depth] === '' && path.length === depth + 1);
   for (const [i, entry] of entries.entries()) {
     const name = appended ? String(i) : entry[0][depth]!;
     const group = groups.get(name);
@@ -90,7 +106,11 @@ export function findTooDeep(document: Document, schema: Json): Json | null {
       seen.add(node);
       const parts = partsOf(document, node);
       if (depth === DEEPEST && typesIn(document, node)?.has('object')) return node;
-      next.push(...propertiesIn(document, parts).map(([, member]) => member), itemsOf(document, node), othersIn(parts));
+      next.push(
+        ...propertiesIn(document, parts).map(([, member]) => member),
+        itemsOf(document, node),
+        othersIn(parts),
+      );
     }
     level = next;
   }

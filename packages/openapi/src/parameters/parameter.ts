@@ -31,20 +31,24 @@ export function readParameter(
   place: unknown = node.in,
 ): Parameter | null {
   const { dialect, findings } = schemas.document;
-  if (typeof name !== 'string' || name === '') return wrong(node, null, 'a parameter needs a name', findings);
+  if (typeof name !== 'string' || name === '')
+    return wrong(node, null, 'a parameter needs a name', findings);
   if (!isPlace(place)) return wrong(node, 'in', 'must be path, query, header or cookie', findings);
   if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
     findings.note(node, 'name', `a header parameter ${name} is ignored, as ${dialect.name} says`);
     return null;
   }
   const required = node.required === true;
-  if (place === 'path' && !required) findings.problem(node, null, 'a path parameter must have required: true');
+  if (place === 'path' && !required)
+    findings.problem(node, null, 'a path parameter must have required: true');
   const allowEmpty = place === 'query' && node.allowEmptyValue === true;
   const known = { name, in: place, required, allowEmpty };
   if (isObject(node.schema) === isObject(node.content)) {
     return wrong(node, null, `parameter ${name} needs a schema or content, and not both`, findings);
   }
-  return isObject(node.schema) ? styled(schemas, node, node.schema, known) : whole(schemas, node, known);
+  return isObject(node.schema)
+    ? styled(schemas, node, node.schema, known)
+    : whole(schemas, node, known);
 }
 
 function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Parameter | null {
@@ -53,7 +57,8 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   if (known.in === 'path' && node.style === 'matrix') return wrong(node, 'style', MATRIX, findings);
   const styles: readonly string[] = STYLES[known.in];
   const style = (node.style ?? styles[0]) as Style;
-  if (!styles.includes(style)) return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
+  if (!styles.includes(style))
+    return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
   const shape = shapeOf(document, schema);
   noteUnread(document, schema);
   const form = formOf(shape);
@@ -64,7 +69,11 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   if (style === 'deepObject' && form === 'primitive')
     return wrong(node, 'style', 'deepObject is for objects and lists only', findings);
   if (style === 'deepObject' && findTooDeep(document, schema) !== null)
-    findings.note(node, 'schema', 'has members below five levels of brackets, which no request can have');
+    findings.note(
+      node,
+      'schema',
+      'has members below five levels of brackets, which no request can have',
+    );
   const explode = isExploded(style, node.explode);
   const encoding = encodingOf(known.in, node.allowReserved === true);
   const check = checkOf(schemas.check(schema, 'request'), shape, encoding);
@@ -95,7 +104,14 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
     keep?.(document.value);
     return checkValue(document.value, document);
   };
-  return { ...known, style: STYLES[known.in][0], explode: false, form: 'primitive', shape: ANYTHING, check };
+  return {
+    ...known,
+    style: STYLES[known.in][0],
+    explode: false,
+    form: 'primitive',
+    shape: ANYTHING,
+    check,
+  };
 }
 
 function wrong(node: Json, key: string | null, message: string, findings: Findings): null {
@@ -106,7 +122,8 @@ function wrong(node: Json, key: string | null, message: string, findings: Findin
 /** Paths with `;` are refused earlier, see README.md. */
 const MATRIX = 'matrix cannot be used: servers read a semicolon in a path in different ways';
 
-const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
+const isPlace = (value: unknown): value is Place =>
+  typeof value === 'string' && Object.hasOwn(STYLES, value);
 
 /** Clients encode a space as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
 function encodingOf(place: Place, allowReserved: boolean): Encoding {

@@ -31,22 +31,35 @@ export function decode(text: string, encoding: Encoding): string | undefined {
   return plain.includes('%') ? decoded(plain) : plain;
 }
 
-/** A text becomes a number or boolean if the schema requires one and the text is one. @throws Unreadable */
+/**
+ * A text becomes a number or boolean if the schema requires one and the text is one. @throws
+ * Unreadable
+ */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   return atOnce(readInSteps(pieces, shape, encoding));
 }
 
 /** @throws Unreadable */
-export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): Generator<void, unknown, void> {
+export function* readInSteps(
+  pieces: Pieces,
+  shape: Shape,
+  encoding: Encoding,
+): Generator<void, unknown, void> {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
   if (pieces.form === 'object') return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
-  return readDeep(pieces.entries, shape, (text, inner, pointer) => readText(text, inner, encoding, pointer));
+  return readDeep(pieces.entries, shape, (text, inner, pointer) =>
+    readText(text, inner, encoding, pointer),
+  );
 }
 
 /** JSON in a text. @throws Unreadable */
-export function readDocument(pieces: Pieces, encoding: Encoding, maxDepth: number | undefined): Reading {
+export function readDocument(
+  pieces: Pieces,
+  encoding: Encoding,
+  maxDepth: number | undefined,
+): Reading {
   const text = read(pieces, ANYTHING, encoding) as string;
   return readingOf(readJsonText(text, maxDepth));
 }
@@ -98,7 +111,12 @@ export function* readMembers<T extends Record<string, unknown>>(
   const members: Record<string, unknown> = object;
   for (const [name, texts] of grouped.values().flatMap((part) => part.entries())) {
     if (++count % STEP === 0) yield;
-    members[name] = yield* readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
+    members[name] = yield* readMember(
+      name,
+      texts,
+      shape.members.get(name) ?? shape.others,
+      encoding,
+    );
     names?.push(name);
   }
   return object;

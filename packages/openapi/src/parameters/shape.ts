@@ -15,7 +15,13 @@ export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'int
 /** More levels than any text form has. */
 const DEEPEST = 6;
 
-export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
+export const ANYTHING: Shape = {
+  types: null,
+  items: null,
+  members: new Map(),
+  others: null,
+  binary: false,
+};
 
 /** A text has one form only: an object or list if the schema allows one. */
 export function formOf({ types }: Shape): Form {
@@ -23,7 +29,10 @@ export function formOf({ types }: Shape): Form {
   return types?.has('array') ? 'array' : 'primitive';
 }
 
-/** Inner shapes are computed on demand: three levels of a large document contain thousands of schemas. */
+/**
+ * Inner shapes are computed on demand: three levels of a large document contain thousands of
+ * schemas.
+ */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   if (depth === DEEPEST) return ANYTHING;
   const parts = partsOf(document, schema);
@@ -34,10 +43,14 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   const findMembers = () =>
     new Map(propertiesIn(document, parts).map(([name, member]) => [name, inner(member)] as const));
   const findOthers = () => {
-    const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
+    const others = parts
+      .map(({ additionalProperties }) => additionalProperties)
+      .find((value) => value !== undefined);
     if (others !== false) return inner(others);
     // `false` applies only to names that match no pattern.
-    return parts.some((part) => document.dialect.applicators(part).patternProperties !== undefined) ? ANYTHING : null;
+    return parts.some((part) => document.dialect.applicators(part).patternProperties !== undefined)
+      ? ANYTHING
+      : null;
   };
   let items: Shape | undefined;
   let members: Shape['members'] | undefined;
@@ -62,10 +75,14 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
 
 function isBinary({ dialect }: Document, parts: readonly Json[]): boolean {
   const isString = (part: Json) => [part.type].flat().includes('string');
-  return parts.some(dialect.isBinary) && parts.every((part) => !isString(part) || dialect.isBinary(part));
+  return (
+    parts.some(dialect.isBinary) && parts.every((part) => !isString(part) || dialect.isBinary(part))
+  );
 }
 
-/** With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer. */
+/**
+ * With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer.
+ */
 function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
   return integers === 'any' && types?.has('integer') ? new Set([...types, 'number']) : types;
 }
@@ -74,11 +91,17 @@ export function partsOf(document: Document, schema: Json, seen = new Set<Json>()
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   seen.add(node);
-  const combined = [node.allOf, node.oneOf, node.anyOf, document.dialect.inPlace(node)].flatMap(objectsIn);
+  const combined = [node.allOf, node.oneOf, node.anyOf, document.dialect.inPlace(node)].flatMap(
+    objectsIn,
+  );
   return [node, ...combined.flatMap((part) => partsOf(document, part, seen))];
 }
 
-function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): ReadonlySet<string> | null {
+function typesOf(
+  document: Document,
+  schema: Json,
+  seen: ReadonlySet<Json>,
+): ReadonlySet<string> | null {
   const node = document.object(schema);
   if (!node || seen.has(node)) return null;
   const of = (part: Json) => typesOf(document, part, new Set([...seen, node]));
@@ -93,7 +116,8 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
 }
 
 /** `null` for any type. */
-export const typesIn = (document: Document, schema: Json): Shape['types'] => typesOf(document, schema, new Set());
+export const typesIn = (document: Document, schema: Json): Shape['types'] =>
+  typesOf(document, schema, new Set());
 
 export function noteUnread(document: Document, schema: Json): void {
   for (const part of partsOf(document, schema)) {
@@ -126,7 +150,10 @@ export function itemsOf(document: Document, schema: Json): Json | null {
 export const requiredIn = (parts: readonly Json[]): ReadonlySet<unknown> =>
   new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
 
-export const propertiesIn = (document: Document, parts: readonly Json[]): [name: string, schema: unknown][] =>
+export const propertiesIn = (
+  document: Document,
+  parts: readonly Json[],
+): [name: string, schema: unknown][] =>
   parts.flatMap(({ properties }) => document.members(properties));
 
 /** `null` unless they have a schema. */

@@ -34,11 +34,15 @@ export type Pieces =
   | { readonly form: 'deep'; readonly entries: readonly DeepEntry[] };
 
 /**
- * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep objects;
- * `style` if the text has another style.
+ * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep
+ * objects; `style` if the text has another style.
  */
-export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | 'style' {
-  if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : 'style';
+export function takeApart(
+  { style, explode, form, encodedCommas }: Layout,
+  raw: string,
+): Pieces | 'style' {
+  if (style === 'label')
+    return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : 'style';
   return split(raw, separatorOf(style, encodedCommas), form, explode && style === 'simple');
 }
 
@@ -52,7 +56,10 @@ function separatorOf(style: Style, encodedCommas: boolean | undefined): RegExp |
 const STEP = 1_000;
 
 /** `takeApart` in steps, for a list that is not written as a label. */
-export function* takeListApart({ style, encodedCommas }: Layout, raw: string): Generator<void, Pieces, void> {
+export function* takeListApart(
+  { style, encodedCommas }: Layout,
+  raw: string,
+): Generator<void, Pieces, void> {
   const separator = new RegExp(separatorOf(style, encodedCommas), 'g');
   const texts: string[] = [];
   let start = 0;
@@ -65,7 +72,12 @@ export function* takeListApart({ style, encodedCommas }: Layout, raw: string): G
   return { form: 'array', texts };
 }
 
-function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | 'style' {
+function split(
+  text: string,
+  separator: string | RegExp,
+  form: Form,
+  explode: boolean,
+): Pieces | 'style' {
   if (form === 'primitive') return { form, text };
   const texts = text === '' ? [] : text.split(separator);
   if (form === 'array') return { form, texts };
@@ -91,12 +103,26 @@ function alternating(texts: readonly string[]): Pieces | 'style' {
   return { form: 'object', pairs };
 }
 
-const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: string, exploded: string]>>>> = {
+const EXAMPLES: Readonly<
+  Record<Style, Readonly<Record<Form, readonly [plain: string, exploded: string]>>>
+> = {
   simple: { primitive: ['x', 'x'], array: ['x,y', 'x,y'], object: ['a,x,b,y', 'a=x,b=y'] },
   label: { primitive: ['.x', '.x'], array: ['.x.y', '.x.y'], object: ['.a.x.b.y', '.a=x.b=y'] },
-  form: { primitive: ['N=x', 'N=x'], array: ['N=x,y', 'N=x&N=y'], object: ['N=a,x,b,y', 'a=x&b=y'] },
-  spaceDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x%20y', 'N=x&N=y'], object: ['N=a%20x%20b%20y', 'a=x&b=y'] },
-  pipeDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x|y', 'N=x&N=y'], object: ['N=a|x|b|y', 'a=x&b=y'] },
+  form: {
+    primitive: ['N=x', 'N=x'],
+    array: ['N=x,y', 'N=x&N=y'],
+    object: ['N=a,x,b,y', 'a=x&b=y'],
+  },
+  spaceDelimited: {
+    primitive: ['N=x', 'N=x'],
+    array: ['N=x%20y', 'N=x&N=y'],
+    object: ['N=a%20x%20b%20y', 'a=x&b=y'],
+  },
+  pipeDelimited: {
+    primitive: ['N=x', 'N=x'],
+    array: ['N=x|y', 'N=x&N=y'],
+    object: ['N=a|x|b|y', 'a=x&b=y'],
+  },
   deepObject: {
     primitive: ['N=x', 'N=x'],
     array: ['N[]=x&N[]=y', 'N[]=x&N[]=y'],

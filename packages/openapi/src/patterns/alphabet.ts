@@ -24,7 +24,10 @@ export class Alphabet {
     const numbers = new Map(kinds.map((kind, number) => [kind, number]));
     this.#kinds = this.#kinds.map((kind) => numbers.get(kind)!);
     this.end = kinds.length;
-    this.#ascii = Int32Array.from({ length: ASCII }, (_, character) => this.#kinds[this.#rangeOf(character)]!);
+    this.#ascii = Int32Array.from(
+      { length: ASCII },
+      (_, character) => this.#kinds[this.#rangeOf(character)]!,
+    );
   }
 
   kindOf(character: number): number {
@@ -48,7 +51,11 @@ export class Alphabet {
     const ranges: number[] = [];
     for (const [from, to] of set) {
       if (from < 0) continue;
-      for (let range = this.#rangeOf(from); range < this.#edges.length && this.#edges[range]! <= to; range++)
+      for (
+        let range = this.#rangeOf(from);
+        range < this.#edges.length && this.#edges[range]! <= to;
+        range++
+      )
         ranges.push(range);
     }
     return ranges;

@@ -58,11 +58,16 @@ export class Automaton {
         }
       }
     }
-    return !this.#ambiguous && [this.whole.first, ...follow].every((next) => this.#distinct([...next]));
+    return (
+      !this.#ambiguous && [this.whole.first, ...follow].every((next) => this.#distinct([...next]))
+    );
   }
 
   get anchored(): boolean {
-    return !this.whole.empty && this.whole.first.every((position) => includes(this.setAt(position), TEXT_START));
+    return (
+      !this.whole.empty &&
+      this.whole.first.every((position) => includes(this.setAt(position), TEXT_START))
+    );
   }
 
   setAt(position: number): CharacterSet {
@@ -71,7 +76,9 @@ export class Automaton {
   }
 
   #distinct(positions: readonly number[]): boolean {
-    return positions.every((a, i) => positions.every((b, j) => j <= i || !overlap(this.setAt(a), this.setAt(b))));
+    return positions.every((a, i) =>
+      positions.every((b, j) => j <= i || !overlap(this.setAt(a), this.setAt(b))),
+    );
   }
 
   #build(term: Term): Part {
@@ -131,7 +138,9 @@ export class Automaton {
     }
     const copies = [part];
     while (copies.length < (endless ? least : most)) copies.push(this.#build(body));
-    return endless ? this.#join([...copies.slice(0, -1), this.#loop(copies.at(-1)!, most)]) : this.#nest(copies, least);
+    return endless
+      ? this.#join([...copies.slice(0, -1), this.#loop(copies.at(-1)!, most)])
+      : this.#nest(copies, least);
   }
 
   #loop(part: Part, most: number): Part {

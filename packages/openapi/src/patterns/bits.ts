@@ -9,7 +9,8 @@ export type Rules = Int32Array;
 
 export const wordsFor = (positions: number): number => Math.ceil(positions / 32);
 
-export const has = (bits: Bits, position: number): boolean => (bits[position >> 5]! & (1 << position)) !== 0;
+export const has = (bits: Bits, position: number): boolean =>
+  (bits[position >> 5]! & (1 << position)) !== 0;
 
 export function isEmpty(bits: Bits): boolean {
   for (let word = 0; word < bits.length; word++) if (bits[word] !== 0) return false;

@@ -14,8 +14,8 @@ const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
 
 /**
- * The engine decides for each character, so that `\w`, `[^@]` and `\p{Lu}` have its meaning. For a class that lists its
- * characters, the first character after them stands for all that follow.
+ * The engine decides for each character, so that `\w`, `[^@]` and `\p{Lu}` have its meaning. For a
+ * class that lists its characters, the first character after them stands for all that follow.
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
@@ -50,7 +50,10 @@ export class Characters {
     if (this.#flags === 'gu') return [[character, character]];
     this.#cased ||= (this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
     const same = new RegExp(source, this.#flags);
-    const found = new Set([character, ...(this.#cased.match(same) ?? []).map((other) => other.codePointAt(0)!)]);
+    const found = new Set([
+      character,
+      ...(this.#cased.match(same) ?? []).map((other) => other.codePointAt(0)!),
+    ]);
     return [...found].sort((a, b) => a - b).map((other) => [other, other]);
   }
 
@@ -85,7 +88,8 @@ function charactersUpTo(end: number): string {
   const pages: string[] = [];
   for (let start = 0; start <= end; start += PAGE) {
     const page: number[] = [];
-    for (let c = start; c < start + PAGE && c <= end; c++) if (c < FIRST_SURROGATE || c > LAST_SURROGATE) page.push(c);
+    for (let c = start; c < start + PAGE && c <= end; c++)
+      if (c < FIRST_SURROGATE || c > LAST_SURROGATE) page.push(c);
     pages.push(String.fromCodePoint(...page));
   }
   return pages.join('');

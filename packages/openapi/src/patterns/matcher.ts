@@ -44,7 +44,9 @@ const COST_OF_STEP = 200;
 const MAX_LOOKS = 32;
 const NO_FACTS = new Uint8Array();
 
-/** Of all known states. Above this number the states are forgotten, which costs time but no memory. */
+/**
+ * Of all known states. Above this number the states are forgotten, which costs time but no memory.
+ */
 const MAX_ENTRIES = 16_384;
 const ENTRIES_OF_STATE = 16;
 
@@ -57,7 +59,9 @@ export function createMatcher(term: Term) {
   const facts = new Map<Look, number>();
   const looks = [...looksIn(term)].map((look, i) => {
     if (i === MAX_LOOKS) throw new TooLarge();
-    const scan = look.behind ? new Scan(look.body, false, facts) : new Scan(shortest(look.body), true, facts);
+    const scan = look.behind
+      ? new Scan(look.body, false, facts)
+      : new Scan(shortest(look.body), true, facts);
     facts.set(look, 1 << i);
     return { scan, fact: 1 << i };
   });
@@ -116,7 +120,9 @@ function shortest(term: Term): Term {
   if (term.kind === 'repeat') return { ...term, most: term.least };
   if (term.kind === 'choice') return { kind: 'choice', options: term.options.map(shortest) };
   const last = term.kind === 'sequence' ? term.parts.at(-1) : undefined;
-  return term.kind === 'sequence' && last ? { ...term, parts: [...term.parts.slice(0, -1), shortest(last)] } : term;
+  return term.kind === 'sequence' && last
+    ? { ...term, parts: [...term.parts.slice(0, -1), shortest(last)] }
+    : term;
 }
 
 /** A pass over a text. States of `Steps` are remembered, so that most characters cost a look-up. */
@@ -143,7 +149,9 @@ class Scan {
     return { state: this.#start, at: this.#backward ? text.length : 0, ended: false, found: false };
   }
 
-  /** Adds `fact` to the facts about places where a match ends; without `fact`, ends at the first. */
+  /**
+   * Adds `fact` to the facts about places where a match ends; without `fact`, ends at the first.
+   */
   run(way: Way, text: string, facts: Facts, fact: number, most: number): void {
     const { alphabet } = this.#steps;
     const end = this.#backward ? 0 : text.length;
@@ -160,7 +168,9 @@ class Scan {
       const next = state.asks === 0 ? state.next : nextFor(state, facts[place]! & state.asks);
       const known = next[kind];
       if (!known) left -= COST_OF_STEP;
-      state = known ?? this.#learn(state, next, { kind, first: state === this.#start, facts: facts[place]! });
+      state =
+        known ??
+        this.#learn(state, next, { kind, first: state === this.#start, facts: facts[place]! });
       if (state.accepts) {
         way.found = true;
         if (fact !== 0) facts[place]! |= fact;
@@ -168,7 +178,9 @@ class Scan {
       way.ended = place === end || state.hopeless || (state.accepts && fact === 0);
     }
     way.at = at;
-    way.state = this.#passing.includes(state) ? stateOf(state.bits.slice(), this.#steps.asks(state.bits)) : state;
+    way.state = this.#passing.includes(state)
+      ? stateOf(state.bits.slice(), this.#steps.asks(state.bits))
+      : state;
   }
 
   #learn(state: State, nextByKind: State[], place: Place): State {

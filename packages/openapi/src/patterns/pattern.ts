@@ -23,9 +23,9 @@ const IGNORE_CASE = '(?i)';
 const FLAGS_OF_GROUP = /\(\?[ims-]+:/;
 
 /**
- * ECMA-262 with the `u` flag, spellings that are valid only without it, and a leading `(?i)`. A short text can keep a
- * backtracking engine busy for hours, so the engine only gets patterns that have few ways to match. An automaton
- * matches all others.
+ * ECMA-262 with the `u` flag, spellings that are valid only without it, and a leading `(?i)`. A
+ * short text can keep a backtracking engine busy for hours, so the engine only gets patterns that
+ * have few ways to match. An automaton matches all others.
  *
  * @throws PatternError
  */
@@ -34,7 +34,8 @@ export function compilePattern(source: string): Pattern {
   const { native, text } = regExp(flags ? source.slice(IGNORE_CASE.length) : source, `u${flags}`);
   const term = parse(text, flags);
   if (engineIsSafe(term, text)) return native;
-  if (has(term, 'back-reference')) throw new BoundlessPattern('needs a back-reference: its time cannot be bounded');
+  if (has(term, 'back-reference'))
+    throw new BoundlessPattern('needs a back-reference: its time cannot be bounded');
   try {
     return createMatcher(term);
   } catch (error) {
@@ -83,7 +84,8 @@ function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
 
 /** At most, without repetitions. */
 function ways(term: Term): number {
-  if (term.kind === 'sequence') return term.parts.reduce((product, part) => product * ways(part), 1);
+  if (term.kind === 'sequence')
+    return term.parts.reduce((product, part) => product * ways(part), 1);
   if (term.kind === 'choice') return term.options.reduce((sum, option) => sum + ways(option), 0);
   return term.kind === 'look' ? ways(term.look.body) : 1;
 }
@@ -95,4 +97,5 @@ function longest(term: Term): number {
   return term.kind === 'character' ? 1 : 0;
 }
 
-const has = (term: Term, kind: Term['kind']): boolean => termsIn(term).some((part) => part.kind === kind);
+const has = (term: Term, kind: Term['kind']): boolean =>
+  termsIn(term).some((part) => part.kind === kind);

@@ -1,5 +1,6 @@
 /**
- * Characters that the `u` flag allows after a backslash, and letters and digits, whose escapes have another meaning.
+ * Characters that the `u` flag allows after a backslash, and letters and digits, whose escapes have
+ * another meaning.
  */
 const NEEDFUL = /[$()*+./?[\\\]^{|}\p{ID_Continue}]/u;
 
@@ -12,9 +13,9 @@ const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\.|.`, 'gsu');
 const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
 
 /**
- * Spells annex B of ECMA-262 as the `u` flag requires: unnecessary escapes (`\@`), literal braces and brackets (`{a}`,
- * `]`, `x{,3}`), and `[\w-.]`. Escaped letters stay: the authors of `\A` and `\Z` mean something else than an A and a
- * Z.
+ * Spells annex B of ECMA-262 as the `u` flag requires: unnecessary escapes (`\@`), literal braces
+ * and brackets (`{a}`, `]`, `x{,3}`), and `[\w-.]`. Escaped letters stay: the authors of `\A` and
+ * `\Z` mean something else than an A and a Z.
  */
 export function inUnicodeSpelling(source: string): string {
   return source.replace(OUTSIDE, (sign: string, ...found) => {

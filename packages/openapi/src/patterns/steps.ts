@@ -1,6 +1,17 @@
 import { Alphabet } from './alphabet.ts';
 import { Automaton, type Link, TooLarge } from './automaton.ts';
-import { add, addFew, type Bits, type FewBits, fewBits, follow, has, type Rules, rulesFor, wordsFor } from './bits.ts';
+import {
+  add,
+  addFew,
+  type Bits,
+  type FewBits,
+  fewBits,
+  follow,
+  has,
+  type Rules,
+  rulesFor,
+  wordsFor,
+} from './bits.ts';
 import { includes, TEXT_END, TEXT_START } from './characters.ts';
 import type { Look, Term } from './syntax.ts';
 
@@ -54,24 +65,34 @@ export class Steps {
     const links = [...automaton.links, { from: whole.last, to: [this.#accepting] }];
     this.#assertions = assertionsOf(automaton, links, facts);
     const asserting = new Set(this.#assertions.map(({ position }) => position));
-    const reading = links.map(({ from, to }) => ({ from: from.filter((position) => !asserting.has(position)), to }));
+    const reading = links.map(({ from, to }) => ({
+      from: from.filter((position) => !asserting.has(position)),
+      to,
+    }));
     this.#successors = this.#bits(reading.filter(isSuccessor).map(({ to }) => to[0]!));
     const others = reading.filter((link) => !isSuccessor(link));
     this.#rules = rulesOf(others);
     this.#now = this.#bits([]);
     const first = whole.empty ? [...whole.first, this.#accepting] : whole.first;
     this.start = this.#bits(first);
-    const onlyFirst = new Set(this.#assertions.filter(({ edge }) => edge === 'first').map(({ position }) => position));
+    const onlyFirst = new Set(
+      this.#assertions.filter(({ edge }) => edge === 'first').map(({ position }) => position),
+    );
     this.#restart = this.#bits(first.filter((position) => !onlyFirst.has(position)));
     if (this.#work > MAX_WORK) throw new TooLarge();
   }
 
   get #work(): number {
-    const assertions = this.#assertions.reduce((sum, { next }) => sum + WORK_OF_ASSERTION + next.length, 0);
+    const assertions = this.#assertions.reduce(
+      (sum, { next }) => sum + WORK_OF_ASSERTION + next.length,
+      0,
+    );
     return this.#words + this.#rules.length / 4 + assertions;
   }
 
-  /** Whether a match ends before the character; `to` gets the positions that may read the next one. */
+  /**
+   * Whether a match ends before the character; `to` gets the positions that may read the next one.
+   */
   take(from: Bits, place: Place, to: Bits): boolean {
     const now = this.#now;
     const restart = this.#restart;
@@ -137,7 +158,8 @@ export class Steps {
   }
 }
 
-const isSuccessor = ({ from, to }: Link): boolean => from.length === 1 && to.length === 1 && to[0] === from[0]! + 1;
+const isSuccessor = ({ from, to }: Link): boolean =>
+  from.length === 1 && to.length === 1 && to[0] === from[0]! + 1;
 
 function rulesOf(links: readonly Link[]): Rules {
   const rules: number[] = [];
@@ -148,11 +170,16 @@ function rulesOf(links: readonly Link[]): Rules {
   return Int32Array.from(rules);
 }
 
-function assertionsOf(automaton: Automaton, links: readonly Link[], facts: ReadonlyMap<Look, number>): Assertion[] {
+function assertionsOf(
+  automaton: Automaton,
+  links: readonly Link[],
+  facts: ReadonlyMap<Look, number>,
+): Assertion[] {
   const next = new Map<number, number[]>();
   automaton.leaves.forEach((leaf, position) => {
     const set = automaton.setAt(position);
-    if (leaf.kind === 'look' || includes(set, TEXT_START) || includes(set, TEXT_END)) next.set(position, []);
+    if (leaf.kind === 'look' || includes(set, TEXT_START) || includes(set, TEXT_END))
+      next.set(position, []);
   });
   for (const { from, to } of links) for (const position of from) next.get(position)?.push(...to);
   return [...next].map(([position, to]) => {

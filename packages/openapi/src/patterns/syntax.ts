@@ -76,7 +76,8 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
 
   function sequence(): Term {
     const parts: Term[] = [];
-    for (let c = source[at]; c !== undefined && c !== '|' && c !== ')'; c = source[at]) parts.push(quantified(atom(c)));
+    for (let c = source[at]; c !== undefined && c !== '|' && c !== ')'; c = source[at])
+      parts.push(quantified(atom(c)));
     return parts.length === 1 ? parts[0]! : both(...parts);
   }
 
@@ -85,7 +86,13 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
     if (!found) return body;
     const [, sign, count, comma, limit] = found;
     const endless = Number.POSITIVE_INFINITY;
-    if (sign) return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : endless };
+    if (sign)
+      return {
+        kind: 'repeat',
+        body,
+        least: sign === '+' ? 1 : 0,
+        most: sign === '?' ? 1 : endless,
+      };
     const most = comma ? Number(limit || endless) : Number(count);
     return { kind: 'repeat', body, least: Number(count), most };
   }
@@ -102,13 +109,16 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
 
   const characters = () => CHARACTERS[flags.includes('i') ? 'i' : ''];
 
-  const named = (text: string): CharacterSet => characters().of(text === '.' && flags.includes('s') ? '[^]' : text);
+  const named = (text: string): CharacterSet =>
+    characters().of(text === '.' && flags.includes('s') ? '[^]' : text);
 
   function escaped(): Term {
     if (take(BACK_REFERENCE)) return { kind: 'back-reference' };
     const [text] = take(ESCAPE)!;
     if (text === '\\b' || text === '\\B') return lookAt(looksFor('\\w').edge, text === '\\B');
-    return character(SYNTAX_CHARACTER.test(text) ? characters().one(text.charCodeAt(1)) : characters().of(text));
+    return character(
+      SYNTAX_CHARACTER.test(text) ? characters().one(text.charCodeAt(1)) : characters().of(text),
+    );
   }
 
   /** The text's, or with the flag `m` a line's. */

@@ -38,14 +38,17 @@ export function arranged(schema: Translated, find: (name: string) => Translated)
     const choice = choiceIn(parts, find);
     if (choice === null && parts.length <= GROUP) continue;
     for (const key of Object.keys(result)) delete result[key];
-    Object.assign(result, others, { [`${union}Many`]: [{ groups: groupsOf(union, parts), choice }] });
+    Object.assign(result, others, {
+      [`${union}Many`]: [{ groups: groupsOf(union, parts), choice }],
+    });
   }
   return withCases(result);
 }
 
 function groupsOf(keyword: Union | 'allOf', parts: readonly Translated[]): Part[] {
   const groups: Part[] = [];
-  for (let i = 0; i < parts.length; i += GROUP) groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
+  for (let i = 0; i < parts.length; i += GROUP)
+    groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
   return groups;
 }
 
@@ -75,9 +78,11 @@ function casesIn(parts: readonly Translated[]): Choice | null {
 function conditionOf({ if: condition, then: fit, ...others }: Translated) {
   if (!isObject(condition) || !isObject(fit) || Object.keys(others).length > 0) return null;
   const { required, properties, ...more } = condition;
-  if (!Array.isArray(required) || required.length !== 1 || Object.keys(more).length > 0) return null;
+  if (!Array.isArray(required) || required.length !== 1 || Object.keys(more).length > 0)
+    return null;
   const property = required[0] as string;
-  const { among, ...rest } = (properties as Record<string, Translated> | undefined)?.[property] ?? {};
+  const { among, ...rest } =
+    (properties as Record<string, Translated> | undefined)?.[property] ?? {};
   if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite) return null;
   return { property, values: (among as Allowed).values, fit };
 }
@@ -96,17 +101,27 @@ function choiceIn(parts: readonly Translated[], find: (name: string) => Translat
   return null;
 }
 
-/** Of the members that an object must have to match; empty if other values than objects may match. */
-function constantsOf(schema: Translated, find: (name: string) => Translated): ReadonlyMap<string, Values> {
+/**
+ * Of the members that an object must have to match; empty if other values than objects may match.
+ */
+function constantsOf(
+  schema: Translated,
+  find: (name: string) => Translated,
+): ReadonlyMap<string, Values> {
   const whole = [...sameValue(schema, find)];
   const constants = new Map<string, Values>();
   if (!whole.some(({ type }) => type === 'object')) return constants;
-  const required = new Set(whole.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
+  const required = new Set(
+    whole.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
+  );
   for (const { properties } of whole) {
-    for (const [name, property] of Object.entries((properties ?? {}) as Record<string, Translated>)) {
+    for (const [name, property] of Object.entries(
+      (properties ?? {}) as Record<string, Translated>,
+    )) {
       if (!required.has(name)) continue;
       for (const part of sameValue(property, find)) {
-        const { values, composite } = (part.among ?? part.exactly ?? { composite: true }) as Allowed;
+        const { values, composite } = (part.among ??
+          part.exactly ?? { composite: true }) as Allowed;
         if (!composite && !constants.has(name)) constants.set(name, values);
       }
     }
@@ -117,7 +132,10 @@ function constantsOf(schema: Translated, find: (name: string) => Translated): Re
 const MOST_PARTS = 50;
 
 /** The schema, and what it requires of the same value. */
-function sameValue(schema: Translated, find: (name: string) => Translated): ReadonlySet<Translated> {
+function sameValue(
+  schema: Translated,
+  find: (name: string) => Translated,
+): ReadonlySet<Translated> {
   const parts = new Set([schema]);
   for (const { refers, allOf } of parts) {
     if (parts.size > MOST_PARTS) break;
@@ -127,7 +145,10 @@ function sameValue(schema: Translated, find: (name: string) => Translated): Read
   return parts;
 }
 
-/** In place of ajv's code for `anyOf`: a check that only looks for the first error needs none of the alternatives'. */
+/**
+ * In place of ajv's code for `anyOf`: a check that only looks for the first error needs none of the
+ * alternatives'.
+ */
 export function anyOf(cxt: KeywordCxt): void {
   const { gen, schema, it } = cxt;
   const valid = gen.let('valid', false);
@@ -157,19 +178,30 @@ export const unions = (units: Units): readonly CodeKeywordDefinition[] => [
     const isApart = cxt.it.compositeRule === true && cxt.it.opts.allErrors === true;
     return (value, place) => {
       const unit = chosen(value);
-      if (unit === null || (isApart ? apart(() => judge(unit, value, place)) : judge(unit, value, place))) return null;
+      if (
+        unit === null ||
+        (isApart ? apart(() => judge(unit, value, place)) : judge(unit, value, place))
+      )
+        return null;
       return unit.validate.errors!;
     };
   }),
 ];
 
-function judging<T>(keyword: string, before: string, create: (schema: T, cxt: KeywordCxt) => Judge) {
+function judging<T>(
+  keyword: string,
+  before: string,
+  create: (schema: T, cxt: KeywordCxt) => Judge,
+) {
   return {
     keyword,
     before,
     code(cxt: KeywordCxt) {
       const { data, gen } = cxt;
-      const found = gen.const('found', _`${constant(cxt, create(cxt.schema as T, cxt))}(${data}, ${placeIn(cxt)})`);
+      const found = gen.const(
+        'found',
+        _`${constant(cxt, create(cxt.schema as T, cxt))}(${data}, ${placeIn(cxt)})`,
+      );
       cxt.result(_`${found} === null`, undefined, () => {
         gen.code(_`vErrors = ${constant(cxt, joined)}(vErrors, ${found})`);
         gen.code(_`errors = vErrors.length`);
@@ -181,13 +213,21 @@ function judging<T>(keyword: string, before: string, create: (schema: T, cxt: Ke
 function chooser({ property, byValue }: Choice, units: Units) {
   const chosen = new Map([...byValue].map(([value, [part]]) => [value, units.unit(part)]));
   return (value: unknown) =>
-    isObject(value) && Object.hasOwn(value, property) ? (chosen.get(value[property]) ?? null) : null;
+    isObject(value) && Object.hasOwn(value, property)
+      ? (chosen.get(value[property]) ?? null)
+      : null;
 }
 
-function judgeUnion(union: Union, { groups, choice }: Many, units: Units, { it }: KeywordCxt): Judge {
+function judgeUnion(
+  union: Union,
+  { groups, choice }: Many,
+  units: Units,
+  { it }: KeywordCxt,
+): Judge {
   const thorough = it.opts.allErrors === true;
   const chosen = choice === null ? () => null : chooser(choice, units);
-  const own = (path: string, several: boolean) => error(union, path, { passingSchemas: several ? [] : null });
+  const own = (path: string, several: boolean) =>
+    error(union, path, { passingSchemas: several ? [] : null });
   const all = choice === null || thorough ? groups.map(([part]) => units.unit(part)) : [];
   return (value, place) => {
     const path = place.instancePath!;

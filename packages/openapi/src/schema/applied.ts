@@ -26,7 +26,10 @@ export interface ContainedCount {
   readonly most: number | null;
 }
 
-/** A list hides a schema from ajv, which walks through all objects in a schema: each level would double the work. */
+/**
+ * A list hides a schema from ajv, which walks through all objects in a schema: each level would
+ * double the work.
+ */
 export type Part = readonly [Translated];
 
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
@@ -43,7 +46,8 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
         const unit = units.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
         const validate = _`${constant(cxt, unit)}.validate`;
         const call = _`${constant(cxt, judge)}(${constant(cxt, unit)}, ${data}, ${placeIn(cxt)})`;
-        const fits = it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
+        const fits =
+          it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
         failUnless(cxt, fits, _`${validate}.errors`);
       },
     },
@@ -90,16 +94,24 @@ function judged<T>(keyword: string, create: (schema: T) => JudgeAll): CodeKeywor
       const judge = create(cxt.schema as T);
       const isApart = it.compositeRule || keyword === 'holds';
       const called: JudgeAll = isApart ? (value, path) => apart(() => judge(value, path)) : judge;
-      // Only reported if the schema has no other fault: a value that does not match is not evaluated either.
+      // Only reported if the schema has no other fault: a value that does not match is not
+      // evaluated either.
       const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
-      const found = gen.const('found', _`${skips}${constant(cxt, called)}(${data}, ${pathOf(cxt)})`);
+      const found = gen.const(
+        'found',
+        _`${skips}${constant(cxt, called)}(${data}, ${pathOf(cxt)})`,
+      );
       failUnless(cxt, _`${found} === null`, found);
     },
   };
 }
 
-export const error = (keyword: string, path: string, params: ErrorObject['params']): ErrorObject => ({
+export const error = (
+  keyword: string,
+  path: string,
+  params: ErrorObject['params'],
+): ErrorObject => ({
   keyword,
   instancePath: path,
   schemaPath: '',
@@ -157,7 +169,8 @@ function judgeLeft(
   const unit = units.unit(schema);
   const site = {};
   return (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array')) return null;
+    if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array'))
+      return null;
     const evaluated = evaluatedIn(evaluate, value);
     apart(() => evaluate(value, { path, ...evaluated }));
     const { names, keys } = evaluated;
@@ -169,7 +182,8 @@ function judgeLeft(
       (i, { errors }) => {
         if (keys[i] === 1) return true;
         const key = names?.[i] ?? i;
-        if (judge(unit, (value as Record<string, unknown>)[key], placeOf(value, key, path))) return true;
+        if (judge(unit, (value as Record<string, unknown>)[key], placeOf(value, key, path)))
+          return true;
         errors.push(...(unit.validate.errors ?? []));
         return errors.length <= MAX_FAULTS;
       },

@@ -5,7 +5,12 @@ import { type Limit, limitOf } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
-import { BoundlessPattern, compilePattern, type Pattern, PatternError } from '../patterns/pattern.ts';
+import {
+  BoundlessPattern,
+  compilePattern,
+  type Pattern,
+  PatternError,
+} from '../patterns/pattern.ts';
 import type { Allowed, Matched, Types } from './keywords.ts';
 import { canonical } from './values.ts';
 
@@ -18,12 +23,15 @@ export function assertionsOf(document: Document, schema: Json): Json {
   const ofText = types === null || (types.length === 1 && types[0] === 'string');
   const binary = ofText && dialect.isBinary(schema);
   const hasContent = binary || types === null;
-  for (const [keyword, message] of dialect.notes(schema, said)) findings.note(schema, keyword, message);
+  for (const [keyword, message] of dialect.notes(schema, said))
+    findings.note(schema, keyword, message);
   if (binary && said.pattern !== undefined) {
     findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
   }
   return {
-    ...(hasContent ? contentOf(said, types, nullable) : typesOf(types, nullable, reading.integers !== 'any')),
+    ...(hasContent
+      ? contentOf(said, types, nullable)
+      : typesOf(types, nullable, reading.integers !== 'any')),
     ...dialect.limitsOf(said),
     ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
     ...pick(said, hasContent ? SIZES : [...LENGTHS, ...SIZES]),
@@ -47,7 +55,12 @@ function validIn(schema: Json, { dialect, findings }: Document): Json {
 }
 
 /** `null` if it cannot be checked, which is reported. */
-export function patternAt(holder: Json, key: string, source: string, { findings, reading }: Document): Pattern | null {
+export function patternAt(
+  holder: Json,
+  key: string,
+  source: string,
+  { findings, reading }: Document,
+): Pattern | null {
   try {
     return compilePattern(source);
   } catch (error) {
@@ -64,13 +77,21 @@ export function patternAt(holder: Json, key: string, source: string, { findings,
 
 function matchesOf(schema: Json, source: string, document: Document): Json {
   const pattern = patternAt(schema, 'pattern', source, document);
-  return pattern ? { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched } : {};
+  return pattern
+    ? { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched }
+    : {};
 }
 
-function formatOf(schema: Json, types: readonly string[] | null, format: string, findings: Findings): Json {
+function formatOf(
+  schema: Json,
+  types: readonly string[] | null,
+  format: string,
+  findings: Findings,
+): Json {
   const numeric = types === null || types.includes('integer') || types.includes('number');
   if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
-  if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true)) return { format };
+  if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true))
+    return { format };
   const ofType = types?.length ? ` of type ${types.join(' or ')}` : '';
   findings.note(schema, 'format', `format ${format}${ofType} is not known: it is not enforced`);
   return {};
@@ -80,7 +101,11 @@ const LENGTHS = ['minLength', 'maxLength'];
 const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
 /** A string of `format: binary`, or a value of any type, may be bytes, see `Binary`. */
-function contentOf({ minLength, maxLength }: Json, types: readonly string[] | null, nullable: boolean): Json {
+function contentOf(
+  { minLength, maxLength }: Json,
+  types: readonly string[] | null,
+  nullable: boolean,
+): Json {
   return {
     ...(types !== null && { content: { nullable } }),
     ...(minLength !== undefined && { shortest: minLength }),
@@ -90,14 +115,17 @@ function contentOf({ minLength, maxLength }: Json, types: readonly string[] | nu
 
 function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
   const all = nullable ? [...types, 'null'] : types;
-  if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } satisfies Types };
+  if (types.includes('integer') || types.includes('number'))
+    return { kinds: { types: all, plain } satisfies Types };
   // Ajv sees bytes as an object.
   return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
 }
 
 function pick(said: Json, keywords: readonly string[]): Json {
   return Object.fromEntries(
-    keywords.filter((keyword) => keyword in said).map((keyword) => [keyword, Number(said[keyword])]),
+    keywords
+      .filter((keyword) => keyword in said)
+      .map((keyword) => [keyword, Number(said[keyword])]),
   );
 }
 
@@ -111,7 +139,10 @@ export function allowed(values: readonly unknown[]): Allowed {
     values: new Set(values.map(canonical)),
     composite: values.some((value) => typeof value !== 'number' && canonical(value) !== value),
     text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
-    limit: list.length > LONGEST_LIST || values.some((value) => !isPlain(value)) ? undefined : values.map(plain),
+    limit:
+      list.length > LONGEST_LIST || values.some((value) => !isPlain(value))
+        ? undefined
+        : values.map(plain),
   };
 }
 

@@ -23,7 +23,10 @@ interface OwnUnit {
 }
 
 const FORMATS = Object.fromEntries(
-  Object.entries(STRING_FORMATS).map(([name, format]) => [name, (text: string) => tested(format, text, format)]),
+  Object.entries(STRING_FORMATS).map(([name, format]) => [
+    name,
+    (text: string) => tested(format, text, format),
+  ]),
 );
 
 /** Ajv identifies them by their text. */
@@ -39,8 +42,8 @@ const regExp = Object.assign(
 const RENEWED_AFTER = 100;
 
 /**
- * Definitions are looked up at run time: ajv would compile everything reachable recursively, which overflows the stack
- * for large documents.
+ * Definitions are looked up at run time: ajv would compile everything reachable recursively, which
+ * overflows the stack for large documents.
  */
 export class Compiler {
   readonly find: (name: string) => Translated;
@@ -59,7 +62,9 @@ export class Compiler {
     this.find = find;
   }
 
-  /** Shared by all users of the schema: without sharing, the units would double with every level. */
+  /**
+   * Shared by all users of the schema: without sharing, the units would double with every level.
+   */
   unit(schema: Translated): OwnUnit {
     const { refers, ...rest } = schema;
     const name = typeof refers === 'string' && Object.keys(rest).length === 0 ? refers : null;
@@ -105,10 +110,15 @@ export class Compiler {
 
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
-    const whole = cut(arranged(this.#thorough ? schema : withFirstLook(schema, this.find), this.find));
+    const whole = cut(
+      arranged(this.#thorough ? schema : withFirstLook(schema, this.find), this.find),
+    );
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
-    const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
+    const compiled = Object.assign(this.#ajv!.compile(whole), {
+      schema: undefined,
+      schemaEnv: undefined,
+    });
     // A list of faults must not depend on where a check paused.
     unit.validate = once(schema, compiled, this.#thorough ? 0 : FREE);
     unit.weight = weightOf(whole);
@@ -133,7 +143,8 @@ export class Compiler {
     });
     // Before `endOfFaults`, which counts their errors.
     for (const keyword of [...unions(this), ...applied(this)]) ajv.addKeyword(keyword);
-    for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
+    for (const keyword of KEYWORDS)
+      ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {
       const rule = ajv.RULES.all[keyword];
       if (typeof rule === 'object') Object.assign(rule.definition, { code });

@@ -4,11 +4,15 @@ import type { Translated } from './definitions.ts';
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 const FIRST = ['type', 'kinds', 'required'] as const;
 
-/** Repeats types and required members of named alternatives: most fail, and a look costs less than a call. */
+/**
+ * Repeats types and required members of named alternatives: most fail, and a look costs less than a
+ * call.
+ */
 export function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {
   const result = mapInside(schema, (part) => withFirstLook(part, find));
   for (const list of ALTERNATIVES) {
-    if (list in result) result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
+    if (list in result)
+      result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
   }
   return result;
 }
@@ -17,7 +21,10 @@ function lookedAt(alternative: Translated, find: (name: string) => Translated): 
   const { refers } = alternative;
   if (typeof refers !== 'string') return alternative;
   const definition = find(refers);
-  const first = FIRST.filter((keyword) => keyword in definition).map((keyword) => [keyword, definition[keyword]]);
+  const first = FIRST.filter((keyword) => keyword in definition).map((keyword) => [
+    keyword,
+    definition[keyword],
+  ]);
   return { ...Object.fromEntries(first), ...alternative };
 }
 
@@ -55,15 +62,22 @@ function cutUp(schema: Translated): Cut {
   return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
 }
 
-/** A check of many values counts the faults of all of them, so `endOfFaults` stays with the reference. */
+/**
+ * A check of many values counts the faults of all of them, so `endOfFaults` stays with the
+ * reference.
+ */
 function reference({ endOfFaults, ...part }: Translated): Translated {
   return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
 }
 
-export function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
+export function mapInside(
+  schema: Translated,
+  change: (part: Translated) => Translated,
+): Translated {
   const result = { ...schema };
   for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
-  for (const key of LISTS) if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
+  for (const key of LISTS)
+    if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
   for (const key of MAPS) {
     if (!(key in schema)) continue;
     const members = Object.entries(schema[key] as Record<string, Translated>);

@@ -26,7 +26,12 @@ export class OwnDefinitions implements Definitions {
   }
 
   /** `owner`: the definition that applies it to the same value. */
-  nameOf(key: string, node: Json, owner: string | null, make: (name: string) => Translated): string {
+  nameOf(
+    key: string,
+    node: Json,
+    owner: string | null,
+    make: (name: string) => Translated,
+  ): string {
     const known = this.names.get(key);
     const name = known ?? `definition-${this.names.size}`;
     if (owner) this.#applies.get(owner)!.add(name);
@@ -47,7 +52,8 @@ export class OwnDefinitions implements Definitions {
   *circles(): Generator<Json> {
     for (const [name, node] of this.#nodes) {
       const reached = new Set(this.#applies.get(name));
-      for (const next of reached) for (const further of this.#applies.get(next) ?? []) reached.add(further);
+      for (const next of reached)
+        for (const further of this.#applies.get(next) ?? []) reached.add(further);
       if (reached.has(name)) yield node;
     }
   }

@@ -11,9 +11,19 @@ const BARRED = {
   response: 'writeOnly',
 } as const satisfies Record<Direction, Bar>;
 
-export function barredBy(document: Document, schema: Json, direction: Direction): ReadonlySet<string> {
-  const properties = [...document.combined(schema)].flatMap((part) => document.members(part.properties));
-  return new Set(properties.filter(([, property]) => isBarred(document, property, direction)).map(([name]) => name));
+export function barredBy(
+  document: Document,
+  schema: Json,
+  direction: Direction,
+): ReadonlySet<string> {
+  const properties = [...document.combined(schema)].flatMap((part) =>
+    document.members(part.properties),
+  );
+  return new Set(
+    properties
+      .filter(([, property]) => isBarred(document, property, direction))
+      .map(([name]) => name),
+  );
 }
 
 /** Clients send back what they read, including members for responses only. */
@@ -27,8 +37,14 @@ function isBarred(document: Document, property: unknown, direction: Direction): 
   const schema = document.object(property);
   if (!schema) return false;
   if (schema.readOnly === true && schema.writeOnly === true) {
-    document.findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
+    document.findings.problem(
+      schema,
+      'writeOnly',
+      'a property cannot be both readOnly and writeOnly',
+    );
   }
   const beside = document.beside(schema);
-  return schema[BARRED[direction]] === true || (beside !== null && isBarred(document, beside, direction));
+  return (
+    schema[BARRED[direction]] === true || (beside !== null && isBarred(document, beside, direction))
+  );
 }

@@ -23,7 +23,10 @@ export const marking =
   };
 
 /** The last error is the one of the keyword itself. */
-function markedFrom(errors: readonly ErrorObject[] | null, before: number): readonly ErrorObject[] | null {
+function markedFrom(
+  errors: readonly ErrorObject[] | null,
+  before: number,
+): readonly ErrorObject[] | null {
   if (errors === null || errors.length <= before + 1) return errors;
   return errors.map((error, i) => (i < before || i === errors.length - 1 ? error : marked(error)));
 }

@@ -27,7 +27,8 @@ export function evaluatedIn(evaluate: Evaluate, value: object): Omit<Evaluated, 
 }
 
 /**
- * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
+ * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such
+ * as `constructor`.
  */
 export class Evaluations {
   readonly #units: Units;
@@ -64,11 +65,23 @@ export class Evaluations {
   }
 
   #inPlace(schema: Translated): Evaluate[] {
-    const { refers, allOf, anyOf, oneOf, dependentSchemas, if: condition, then, else: otherwise } = schema;
+    const {
+      refers,
+      allOf,
+      anyOf,
+      oneOf,
+      dependentSchemas,
+      if: condition,
+      then,
+      else: otherwise,
+    } = schema;
     const all = listOf(allOf).map((one) => this.of(one));
     if (typeof refers === 'string') all.push(this.#definition(refers));
-    for (const one of [...listOf(anyOf), ...listOf(oneOf)]) all.push(this.#where(one, this.of(one), null));
-    for (const [name, one] of Object.entries((dependentSchemas ?? {}) as Record<string, Translated>)) {
+    for (const one of [...listOf(anyOf), ...listOf(oneOf)])
+      all.push(this.#where(one, this.of(one), null));
+    for (const [name, one] of Object.entries(
+      (dependentSchemas ?? {}) as Record<string, Translated>,
+    )) {
       const evaluate = this.of(one);
       all.push((value, evaluated) => {
         if (!Array.isArray(value) && Object.hasOwn(value, name)) evaluate(value, evaluated);
@@ -77,7 +90,13 @@ export class Evaluations {
     if (condition) {
       const good = [condition, then ?? {}].map((one) => this.of(one as Translated));
       const yes: Evaluate = (value, evaluated) => good.forEach((one) => void one(value, evaluated));
-      all.push(this.#where(condition as Translated, yes, otherwise ? this.of(otherwise as Translated) : null));
+      all.push(
+        this.#where(
+          condition as Translated,
+          yes,
+          otherwise ? this.of(otherwise as Translated) : null,
+        ),
+      );
     }
     return all;
   }
@@ -85,7 +104,10 @@ export class Evaluations {
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
     const unit = this.#units.unit(schema);
     return (value, evaluated) =>
-      (judge(unit, value, { instancePath: evaluated.path } as Place) ? yes : no)?.(value, evaluated);
+      (judge(unit, value, { instancePath: evaluated.path } as Place) ? yes : no)?.(
+        value,
+        evaluated,
+      );
   }
 
   #definition(name: string): Evaluate {
@@ -122,7 +144,8 @@ function where(
       () => ({ next: 0 }),
       keys.length,
       (i) => {
-        if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path)) keys[i] = 1;
+        if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path))
+          keys[i] = 1;
         return true;
       },
     );

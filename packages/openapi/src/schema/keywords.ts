@@ -1,4 +1,10 @@
-import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
+import {
+  _,
+  type Code,
+  type CodeKeywordDefinition,
+  type KeywordCxt,
+  type KeywordErrorDefinition,
+} from 'ajv';
 import { Binary, isContent, sizeOf } from '../binary.ts';
 import { type Bar, type Limit, limitOf, MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
@@ -33,11 +39,15 @@ export interface Refused {
   readonly known: readonly string[];
 }
 
-export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code =>
+  cxt.gen.scopeValue('keyword', { ref });
 
 type Params = KeywordErrorDefinition['params'];
 
-/** `fails` is true for a value that does not match. The sentence of the fault is built from `params` on demand. */
+/**
+ * `fails` is true for a value that does not match. The sentence of the fault is built from `params`
+ * on demand.
+ */
 const keyword = (
   keyword: string,
   fails: (cxt: KeywordCxt) => Code,
@@ -50,13 +60,18 @@ const keyword = (
   ...(params && { error: { message: '', params } }),
 });
 
-const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
+const isNumeric = (data: Code): Code =>
+  _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
 const limitIn: Params = ({ schema }) => _`{limit: ${limitOf(schema)}}`;
 
 /** JavaScript compares numbers and bigints exactly. */
 const limit = (name: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition =>
-  keyword(name, (cxt) => _`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`, limitIn);
+  keyword(
+    name,
+    (cxt) => _`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`,
+    limitIn,
+  );
 
 /** In characters of a string, or bytes of a Binary. */
 const size = (name: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition =>
@@ -66,8 +81,14 @@ const size = (name: string, outside: (size: Code, limit: Code) => Code): CodeKey
     ({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`,
   );
 
-/** In place of ajv's: most strings need no count of their characters, which are one or two code units each. */
-const length = (name: string, outside: (units: Code, size: Code, limit: number) => Code): CodeKeywordDefinition =>
+/**
+ * In place of ajv's: most strings need no count of their characters, which are one or two code
+ * units each.
+ */
+const length = (
+  name: string,
+  outside: (units: Code, size: Code, limit: number) => Code,
+): CodeKeywordDefinition =>
   keyword(
     name,
     (cxt) => outside(_`${cxt.data}.length`, _`${constant(cxt, sizeOf)}(${cxt.data})`, cxt.schema),
@@ -87,7 +108,9 @@ const listed = (name: string): CodeKeywordDefinition =>
   );
 
 function isMarked(
-  cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
+  cxt: Pick<KeywordCxt, 'gen'> & {
+    it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'>;
+  },
   all: typeof noFiles,
 ): Code {
   const { parentData, parentDataProperty } = cxt.it;
@@ -131,14 +154,17 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const { integer, least, most } = RANGES[cxt.schema as string]!;
       const { data } = cxt;
       const outside = _`${data} < ${constant(cxt, least)} || ${data} > ${constant(cxt, most)}`;
-      const broken = integer ? _`${outside} || typeof ${data} == "number" && !Number.isInteger(${data})` : outside;
+      const broken = integer
+        ? _`${outside} || typeof ${data} == "number" && !Number.isInteger(${data})`
+        : outside;
       return _`${isNumeric(data)} && (${broken})`;
     },
     ({ schema }) => _`{format: ${schema}}`,
   ),
   keyword(
     'multiple',
-    (cxt) => _`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as number | bigint))}(${cxt.data})`,
+    (cxt) =>
+      _`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as number | bigint))}(${cxt.data})`,
     limitIn,
   ),
   listed('among'),
@@ -173,7 +199,10 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   length('maxLength', (units, size, limit) => _`${units} > ${limit} && ${size} > ${limit}`),
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),
-  keyword('different', (cxt) => _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
+  keyword(
+    'different',
+    (cxt) => _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`,
+  ),
   keyword(
     'refused',
     () => _`true`,
@@ -186,7 +215,9 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const { gen, it } = cxt;
       if (!it.allErrors) return;
       const inside = it.compositeRule ? _`true` : _`${constant(cxt, memory)}.apart > 0`;
-      gen.if(_`errors > ${MAX_FAULTS}`, () => gen.throw(_`${inside} ? ${constant(cxt, INCOMPLETE)} : vErrors`));
+      gen.if(_`errors > ${MAX_FAULTS}`, () =>
+        gen.throw(_`${inside} ? ${constant(cxt, INCOMPLETE)} : vErrors`),
+      );
     },
   },
 ];

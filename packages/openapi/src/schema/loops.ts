@@ -13,7 +13,10 @@ interface State {
 
 type Errors = ErrorObject[] | null;
 
-/** In place of ajv's code for keywords that apply a schema to any number of values: a check can pause between them. */
+/**
+ * In place of ajv's code for keywords that apply a schema to any number of values: a check can
+ * pause between them.
+ */
 export const LOOPS: Readonly<Record<string, (cxt: KeywordCxt) => void>> = {
   items(cxt) {
     const { schema, parentSchema, data } = cxt;
@@ -33,18 +36,28 @@ export const LOOPS: Readonly<Record<string, (cxt: KeywordCxt) => void>> = {
     const weight = weightOf(schema) + PATTERN * patterns.length;
     overNames(cxt, weight, (key, valid) => {
       gen.if(isAdditional(cxt, key, names, patterns), () =>
-        cxt.subschema({ keyword: 'additionalProperties', dataProp: key, dataPropType: STRING }, valid),
+        cxt.subschema(
+          { keyword: 'additionalProperties', dataProp: key, dataPropType: STRING },
+          valid,
+        ),
       );
     });
   },
   patternProperties(cxt) {
     const { gen, schema } = cxt;
-    const entries = Object.entries(schema as Record<string, Translated>).filter(([, part]) => !isEmpty(part));
+    const entries = Object.entries(schema as Record<string, Translated>).filter(
+      ([, part]) => !isEmpty(part),
+    );
     for (const [source, part] of entries) {
       overNames(cxt, weightOf(part) + PATTERN, (key, valid) =>
         gen.if(isMatch(cxt, source, key), () =>
           cxt.subschema(
-            { keyword: 'patternProperties', schemaProp: source, dataProp: key, dataPropType: STRING },
+            {
+              keyword: 'patternProperties',
+              schemaProp: source,
+              dataProp: key,
+              dataPropType: STRING,
+            },
             valid,
           ),
         ),
@@ -61,14 +74,20 @@ const [NUMBER, STRING] = [0, 1];
 /** The work to test a name. */
 const PATTERN = 16;
 
-const isEmpty = ({ endOfFaults, ...schema }: Translated): boolean => Object.keys(schema).length === 0;
+const isEmpty = ({ endOfFaults, ...schema }: Translated): boolean =>
+  Object.keys(schema).length === 0;
 
 const countOf = (cxt: KeywordCxt): Code => _`${constant(cxt, namesIn)}(${cxt.data}).length`;
 
 const isMatch = (cxt: KeywordCxt, source: string, key: Name): Code =>
   _`${constant(cxt, compilePattern(source))}.test(${key})`;
 
-function isAdditional(cxt: KeywordCxt, key: Name, names: readonly string[], patterns: readonly string[]): Code {
+function isAdditional(
+  cxt: KeywordCxt,
+  key: Name,
+  names: readonly string[],
+  patterns: readonly string[],
+): Code {
   const known = names.length === 0 ? [] : [_`${constant(cxt, new Set(names))}.has(${key})`];
   const all = [...known, ...patterns.map((source) => isMatch(cxt, source, key))];
   return all.reduce((sum, one) => _`${sum} && !${one}`, _`true`);
@@ -95,7 +114,11 @@ interface Rounds {
 const [ERRORS, ALL_ERRORS] = [new Name('errors'), new Name('vErrors')];
 
 /** Continues behind the last entry that is over, with the errors so far. */
-function looping(cxt: KeywordCxt, { first, end, weight }: Rounds, body: (i: Name, valid: Name) => void): void {
+function looping(
+  cxt: KeywordCxt,
+  { first, end, weight }: Rounds,
+  body: (i: Name, valid: Name) => void,
+): void {
   const { gen, data, it } = cxt;
   const [progress, site] = [constant(cxt, work), constant(cxt, {})];
   const run = gen.const('run', _`${progress}.run`);
@@ -133,11 +156,15 @@ function looping(cxt: KeywordCxt, { first, end, weight }: Rounds, body: (i: Name
         gen.code(_`${progress}.left -= ${weight}`);
         gen.if(_`${run} !== null`, () => {
           gen.if(_`${run}.size > ${size}`, () => gen.code(_`${run}.release(${size})`));
-          gen.if(_`${progress}.left < 0 && ${next} < ${length}`, () => gen.code(_`${run}.pause(${site}, ${data})`));
+          gen.if(_`${progress}.left < 0 && ${next} < ${length}`, () =>
+            gen.code(_`${run}.pause(${site}, ${data})`),
+          );
         });
       }),
     (thrown) => {
-      gen.if(_`${thrown} === ${constant(cxt, PAUSE)}`, () => gen.code(_`${run}.keep(${site}, ${data}, ${state})`));
+      gen.if(_`${thrown} === ${constant(cxt, PAUSE)}`, () =>
+        gen.code(_`${run}.keep(${site}, ${data}, ${state})`),
+      );
       gen.throw(thrown);
     },
   );
@@ -158,11 +185,15 @@ export function weightOf(schema: Translated): number {
   for (const [keyword, value] of Object.entries(schema)) {
     weight += 1;
     if (keyword === 'required') weight += (value as unknown[]).length;
-    else if (keyword === 'properties') weight += sum(Object.values(value as object), (part) => weightOf(part));
-    else if (BRANCHES.has(keyword)) weight += sum(value as Translated[], (part) => BRANCH + weightOf(part));
+    else if (keyword === 'properties')
+      weight += sum(Object.values(value as object), (part) => weightOf(part));
+    else if (BRANCHES.has(keyword))
+      weight += sum(value as Translated[], (part) => BRANCH + weightOf(part));
     else if (PARTS.has(keyword)) weight += weightOf(value as Translated);
-    else if (keyword === 'anyOfMany' || keyword === 'oneOfMany' || keyword === 'cases') weight += MANY;
-    else if (keyword === 'dependentSchemas') weight += sum(Object.values(value as object), (part) => weightOf(part));
+    else if (keyword === 'anyOfMany' || keyword === 'oneOfMany' || keyword === 'cases')
+      weight += MANY;
+    else if (keyword === 'dependentSchemas')
+      weight += sum(Object.values(value as object), (part) => weightOf(part));
   }
   return weight;
 }

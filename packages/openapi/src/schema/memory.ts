@@ -17,7 +17,12 @@ export const memory = {
 
 export type Kept = Pick<typeof memory, 'judgements' | 'known' | 'dropped' | 'allowance'>;
 
-export const blank = (): Kept => ({ judgements: 0, known: new Map(), dropped: false, allowance: 0 });
+export const blank = (): Kept => ({
+  judgements: 0,
+  known: new Map(),
+  dropped: false,
+  allowance: 0,
+});
 
 /** Returns what was there, for the next step of a check. */
 export function exchangeMemory(next: Kept): Kept {
@@ -47,8 +52,8 @@ export function forget(): void {
 }
 
 /**
- * Above the limit, only one more error is added, which marks the schema as not matching: lists that are copied at each
- * level must not grow with the value.
+ * Above the limit, only one more error is added, which marks the schema as not matching: lists that
+ * are copied at each level must not grow with the value.
  */
 export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] {
   const all = errors ?? [];
@@ -59,7 +64,10 @@ export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]
 }
 
 /** All errors, which are few enough to list. */
-export function joined(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] | null {
+export function joined(
+  errors: ErrorObject[] | null,
+  more: readonly ErrorObject[],
+): ErrorObject[] | null {
   if (more.length === 0) return errors;
   return errors === null ? [...more] : [...errors, ...more];
 }
@@ -71,8 +79,9 @@ export const FREE = 8;
 const LONG = 20;
 
 /**
- * Remembers the result for each object: the work of a recursive schema that leads to others in several ways would
- * otherwise multiply with each level of the value. The first `free` objects are not remembered.
+ * Remembers the result for each object: the work of a recursive schema that leads to others in
+ * several ways would otherwise multiply with each level of the value. The first `free` objects are
+ * not remembered.
  */
 export function once(schema: Translated, validate: Validator, free: number): Validator {
   if (!forks(schema)) return validate;
@@ -107,8 +116,8 @@ const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
 const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
 
 /**
- * Whether definitions may check the same value more than once because of a schema. Which definitions does not matter:
- * few schemas fork.
+ * Whether definitions may check the same value more than once because of a schema. Which
+ * definitions does not matter: few schemas fork.
  */
 const forks = (schema: Translated): boolean =>
   inside(schema).some((part) => 'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1);
@@ -123,7 +132,8 @@ function waysOf(schema: Translated): number {
   return ways.filter((way) => isObject(way) && inside(way).some(isReference)).length;
 }
 
-const isReference = ({ refers }: Translated): boolean => typeof refers === 'string' || Array.isArray(refers);
+const isReference = ({ refers }: Translated): boolean =>
+  typeof refers === 'string' || Array.isArray(refers);
 
 function* inside(schema: object): Generator<Translated> {
   const parts = new Set([schema]);

@@ -48,7 +48,14 @@ export function judge(unit: Unit, value: unknown, place?: Place): boolean {
 }
 
 /** Keeps a result that took long, and pauses if the step did. */
-export function finish(run: Run, left: number, site: object, key: unknown, result: unknown, size = run.size): void {
+export function finish(
+  run: Run,
+  left: number,
+  site: object,
+  key: unknown,
+  result: unknown,
+  size = run.size,
+): void {
   if (left - work.left <= WORTH) return;
   run.release(size);
   run.keep(site, key, result);
@@ -85,8 +92,8 @@ export interface Loop {
 }
 
 /**
- * Calls `body` with each number below `end`, until it returns `false`. Continues where the last step ended, with the
- * same state.
+ * Calls `body` with each number below `end`, until it returns `false`. Continues where the last
+ * step ended, with the same state.
  */
 export function loop<State extends Loop>(
   site: object,

@@ -7,16 +7,16 @@ import type { Translated } from './definitions.ts';
 const SCHEMAS = '/components/schemas/';
 
 /**
- * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes the check shorter or
- * its faults clearer.
+ * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes the
+ * check shorter or its faults clearer.
  */
 export interface Kinds {
   readonly keyword: 'oneOf' | 'anyOf';
   readonly property: string;
   readonly alternatives: readonly { readonly schema: Json; readonly values: readonly unknown[] }[];
   /**
-   * Whether each alternative requires distinct values of the property, so that only one can match. If not, no schema
-   * enforces the values, which are those of the mapping and the names of schemas.
+   * Whether each alternative requires distinct values of the property, so that only one can match.
+   * If not, no schema enforces the values, which are those of the mapping and the names of schemas.
    */
   readonly decides: boolean;
 }
@@ -80,11 +80,17 @@ export class Polymorphism {
   #names(options: readonly Json[], mapping: unknown): string[][] {
     const mapped = this.#document
       .members(mapping)
-      .map(([value, ref]) => [value, typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null] as const);
+      .map(
+        ([value, ref]) =>
+          [value, typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null] as const,
+      );
     return options.map((option) => {
       const pointer = this.#pointer(option);
       if (pointer === null) return [];
-      return [...nameOf(pointer), ...mapped.filter(([, target]) => target === pointer).map(([value]) => value)];
+      return [
+        ...nameOf(pointer),
+        ...mapped.filter(([, target]) => target === pointer).map(([value]) => value),
+      ];
     });
   }
 
@@ -95,17 +101,24 @@ export class Polymorphism {
       const { types, nullable } = this.#document.dialect.typesOf(part);
       return types?.join() === 'object' && !nullable;
     });
-    return isObject && parts.some(({ required }) => Array.isArray(required) && required.includes(property));
+    return (
+      isObject &&
+      parts.some(({ required }) => Array.isArray(required) && required.includes(property))
+    );
   }
 
   /** Of the property; `null` if the schema lists none, or some are not plain. */
   #valuesOf(schema: Json, property: string): ReadonlySet<unknown> | null {
     const document = this.#document;
-    const properties = [...document.combined(schema)].map((part) => document.object(part.properties)?.[property]);
+    const properties = [...document.combined(schema)].map(
+      (part) => document.object(part.properties)?.[property],
+    );
     const listed = properties
       .flatMap((value) => [...document.combined(value)])
       .map((part) => document.dialect.valuesIn(part));
-    return common(listed.map((values) => (values?.some((value) => typeof value === 'object') ? null : values)));
+    return common(
+      listed.map((values) => (values?.some((value) => typeof value === 'object') ? null : values)),
+    );
   }
 
   #pointer(reference: Json): string | null {
@@ -118,10 +131,14 @@ function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const components = document.object(document.root.components);
   for (const [name, schema] of document.members(components?.schemas)) {
     const node = document.object(schema) ?? {};
-    const parents = [...objectsIn(node.allOf), ...(document.beside(node) ? [{ $ref: node.$ref }] : [])];
+    const parents = [
+      ...objectsIn(node.allOf),
+      ...(document.beside(node) ? [{ $ref: node.$ref }] : []),
+    ];
     for (const parent of parents) {
       const pointer = document.resolve(parent)?.pointer ?? null;
-      if (pointer !== null) heirs.set(pointer, [...(heirs.get(pointer) ?? []), SCHEMAS + escapeToken(name)]);
+      if (pointer !== null)
+        heirs.set(pointer, [...(heirs.get(pointer) ?? []), SCHEMAS + escapeToken(name)]);
     }
   }
   return heirs;
@@ -165,7 +182,11 @@ export function choiceOf(
   return { if: { oneOf: all }, else: choose({ anyOf: all }, { oneOf: all }, none) };
 }
 
-export const choose = (condition: Translated, fit: Translated, otherwise?: Translated): Translated => ({
+export const choose = (
+  condition: Translated,
+  fit: Translated,
+  otherwise?: Translated,
+): Translated => ({
   if: condition,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
   then: fit,

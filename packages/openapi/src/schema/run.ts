@@ -21,8 +21,9 @@ export const work = {
 };
 
 /**
- * The results of a check that pauses. Compiled checks cannot stop in the middle, so each step begins at the root: loops
- * continue behind the last entry, and schemas that took long are not applied again.
+ * The results of a check that pauses. Compiled checks cannot stop in the middle, so each step
+ * begins at the root: loops continue behind the last entry, and schemas that took long are not
+ * applied again.
  */
 export class Run {
   /** Whether a step has ended, so that there may be results. */

@@ -78,7 +78,10 @@ export class Schemas {
     return made.check;
   }
 
-  gather<T>(work: () => T): { readonly made: T; readonly steps: () => Generator<void, void, void> } {
+  gather<T>(work: () => T): {
+    readonly made: T;
+    readonly steps: () => Generator<void, void, void>;
+  } {
     const units = new Set<Unit>();
     this.#gathered = units;
     try {
@@ -191,9 +194,15 @@ function searched(thorough: Unit, value: unknown): Faults | null {
   }
 }
 
-const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are listed', rule: 'more' });
+const MORE: ValueFault = Object.freeze({
+  pointer: '',
+  message: 'may have more faults than are listed',
+  rule: 'more',
+});
 
-/** Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document. */
+/**
+ * Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document.
+ */
 const isTooDeep = (error: unknown): boolean => error instanceof RangeError;
 
 function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
@@ -203,7 +212,8 @@ function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
     if (!fault) continue;
     const name = `${fault.pointer} ${fault.message}`;
     if (!isOfAlternative(error)) faults.set(name, fault);
-    else if (!faults.has(name)) faults.set(name, { ...fault, message: `${fault.message} (in one of the schemas)` });
+    else if (!faults.has(name))
+      faults.set(name, { ...fault, message: `${fault.message} (in one of the schemas)` });
     if (faults.size === MAX_FAULTS) break;
   }
   return [...faults.values()];

@@ -49,15 +49,22 @@ export class Translator {
   /** For schemas that apply themselves to the same value. */
   reportCircles(): void {
     for (const node of this.definitions.circles())
-      this.#document.findings.problem(node, null, 'the schema refers to itself without going deeper');
+      this.#document.findings.problem(
+        node,
+        null,
+        'the schema refers to itself without going deeper',
+      );
   }
 
   #schema(schema: Json, around: Setting): Translated {
     const document = this.#document;
     const setting = { ...around, scope: scopeIn(document, schema, around.scope) };
-    if (document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
+    if (document.dialect.isReference(schema))
+      return this.#reference(schema.$ref as string, setting);
     const combines = Array.isArray(schema.allOf) || document.beside(schema) !== null;
-    const barred = combines ? setting.barred.union(barredBy(document, schema, setting.direction)) : setting.barred;
+    const barred = combines
+      ? setting.barred.union(barredBy(document, schema, setting.direction))
+      : setting.barred;
     const inner: Setting = { ...setting, barred, asBase: false };
     const isBarred = (alternative: Json, property: string) =>
       barred.has(property) || barredBy(document, alternative, setting.direction).has(property);
@@ -65,12 +72,22 @@ export class Translator {
     const parts = this.#each(schema.allOf, inner);
     parts.push(...this.#beside(schema, inner));
     if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
-    const alternatives = setting.asBase ? {} : kinds ? { ...schema, [kinds.keyword]: undefined } : schema;
+    const alternatives = setting.asBase
+      ? {}
+      : kinds
+        ? { ...schema, [kinds.keyword]: undefined }
+        : schema;
     const asserted = assertionsOf(document, schema);
     const translated = {
       ...asserted,
-      ...this.#members(schema, asserted.dependentRequired as Dependents | undefined, barred, setting),
-      ...(schema.items !== undefined && this.#many('items', this.#rest(schema.items, 'items', setting))),
+      ...this.#members(
+        schema,
+        asserted.dependentRequired as Dependents | undefined,
+        barred,
+        setting,
+      ),
+      ...(schema.items !== undefined &&
+        this.#many('items', this.#rest(schema.items, 'items', setting))),
       ...(parts.length > 0 && { allOf: parts }),
       ...(Array.isArray(alternatives.oneOf) && { oneOf: this.#each(alternatives.oneOf, inner) }),
       ...(Array.isArray(alternatives.anyOf) && { anyOf: this.#each(alternatives.anyOf, inner) }),
@@ -87,7 +104,8 @@ export class Translator {
     const count = (value: unknown) => (value === undefined ? null : Number(value));
     const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
     return {
-      ...(isObject(applicators.if) && choose(same(applicators.if), same(applicators.then), same(applicators.else))),
+      ...(isObject(applicators.if) &&
+        choose(same(applicators.if), same(applicators.then), same(applicators.else))),
       ...(Array.isArray(prefixItems) && {
         prefixItems: objectsIn(prefixItems).map((part) => this.#other(part, inner)),
       }),
@@ -98,7 +116,9 @@ export class Translator {
           most: count(maxContains),
         } satisfies ContainedCount,
       }),
-      ...(isObject(patternProperties) && { patternProperties: this.#matching(patternProperties, inner) }),
+      ...(isObject(patternProperties) && {
+        patternProperties: this.#matching(patternProperties, inner),
+      }),
       ...(isObject(propertyNames) && { names: this.#other(propertyNames, inner) }),
       ...(isObject(dependentSchemas) && {
         dependentSchemas: Object.fromEntries(
@@ -109,7 +129,9 @@ export class Translator {
   }
 
   #matching(patterns: Json, inner: Setting): Translated {
-    const sound = Object.entries(patterns).filter(([source]) => patternAt(patterns, source, source, this.#document));
+    const sound = Object.entries(patterns).filter(([source]) =>
+      patternAt(patterns, source, source, this.#document),
+    );
     return Object.fromEntries(
       sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
     );
@@ -117,11 +139,16 @@ export class Translator {
 
   /** A check of the remaining members gets everything else in its schema. */
   #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
-    const { unevaluatedProperties: members, unevaluatedItems: entries } = this.#document.dialect.applicators(schema);
+    const { unevaluatedProperties: members, unevaluatedItems: entries } =
+      this.#document.dialect.applicators(schema);
     if ((members ?? entries) === undefined) return {};
     const parts = [...this.#document.combined(schema)];
-    const known = parts.flatMap(({ properties }) => this.#document.members(properties).map(([name]) => name));
-    const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting, known) }];
+    const known = parts.flatMap(({ properties }) =>
+      this.#document.members(properties).map(([name]) => name),
+    );
+    const left = (part: unknown, bar: Bar): Left => [
+      { of, schema: this.#rest(part, bar, setting, known) },
+    ];
     return {
       startOfFaults: true,
       ...(members !== undefined && { leftMembers: left(members, 'unevaluatedProperties') }),
@@ -136,7 +163,14 @@ export class Translator {
   /** A schema for another value than the schema around it. */
   #other(schema: unknown, { direction, scope }: Outer): Translated {
     if (!isObject(schema)) return {};
-    return this.#schema(schema, { direction, scope, barred: NONE, home: null, asBase: false, owner: null });
+    return this.#schema(schema, {
+      direction,
+      scope,
+      barred: NONE,
+      home: null,
+      asBase: false,
+      owner: null,
+    });
   }
 
   #rest(schema: unknown, bar: Bar, outer: Outer, known?: readonly string[]): Translated {
@@ -145,16 +179,21 @@ export class Translator {
 
   /** The check stops after enough faults. */
   #many(keyword: string, schema: Translated): Translated {
-    // A schema that evaluates all members or entries must be present, even if it does not constrain them.
+    // A schema that evaluates all members or entries must be present, even if it does not constrain
+    // them.
     const shows = this.#document.dialect.identifiers;
-    return Object.keys(schema).length === 0 && !shows ? {} : { [keyword]: { ...schema, endOfFaults: true } };
+    return Object.keys(schema).length === 0 && !shows
+      ? {}
+      : { [keyword]: { ...schema, endOfFaults: true } };
   }
 
   #beside(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
     if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
     if (typeof schema.$dynamicRef === 'string' && this.#document.dialect.identifiers) {
-      parts.push(this.#reference(referenceIn(this.#document, schema.$dynamicRef, inner.scope), inner));
+      parts.push(
+        this.#reference(referenceIn(this.#document, schema.$dynamicRef, inner.scope), inner),
+      );
     }
     return parts;
   }
@@ -164,17 +203,32 @@ export class Translator {
     if (!node || typeof pointer !== 'string') return {};
     const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
     const behind = scopeBehind(this.#document, ref, scope);
-    const key = JSON.stringify([pointer, direction, asBase, [...barred].sort(), ...[...behind].sort()]);
+    const key = JSON.stringify([
+      pointer,
+      direction,
+      asBase,
+      [...barred].sort(),
+      ...[...behind].sort(),
+    ]);
     const refers = this.definitions.nameOf(key, node, owner, (name) =>
       this.#schema(node, { direction, barred, home: pointer, asBase, owner: name, scope: behind }),
     );
     return { refers };
   }
 
-  #members(schema: Json, dependents: Dependents | undefined, barred: ReadonlySet<string>, outer: Outer): Translated {
+  #members(
+    schema: Json,
+    dependents: Dependents | undefined,
+    barred: ReadonlySet<string>,
+    outer: Outer,
+  ): Translated {
     const { direction } = outer;
-    const names = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
-    const own = barredBy(this.#document, { properties: schema.properties }, direction).union(barred);
+    const names = Array.isArray(schema.required)
+      ? schema.required.filter((name) => typeof name === 'string')
+      : [];
+    const own = barredBy(this.#document, { properties: schema.properties }, direction).union(
+      barred,
+    );
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
       const bar = refusalOf(this.#document, property, direction);
@@ -192,11 +246,15 @@ export class Translator {
     };
   }
 
-  /** Properties with few values are cheap and distinguish alternatives before a check goes deeper. */
+  /**
+   * Properties with few values are cheap and distinguish alternatives before a check goes deeper.
+   */
   #rank(property: Translated): number {
     const { refers } = property;
     if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
-    return !this.definitions.isOpen(refers) && 'among' in this.definitions.definition(refers) ? 0 : 1;
+    return !this.definitions.isOpen(refers) && 'among' in this.definitions.definition(refers)
+      ? 0
+      : 1;
   }
 }
 
@@ -206,14 +264,17 @@ const refused = (why: Bar, known: readonly string[] = []): Translated => ({
 
 const without = (barred: ReadonlySet<string>, dependents: Dependents): Dependents =>
   Object.fromEntries(
-    Object.entries(dependents).map(([name, names]) => [name, names.filter((asked) => !barred.has(asked))]),
+    Object.entries(dependents).map(([name, names]) => [
+      name,
+      names.filter((asked) => !barred.has(asked)),
+    ]),
   );
 
 const NOTHING: Scope = new Map();
 
 /**
- * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. A schema is
- * translated once for each scope, so a check itself needs none.
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides.
+ * A schema is translated once for each scope, so a check itself needs none.
  */
 const firstScope = ({ dynamics }: Document): Scope => dynamics?.anchors[0] ?? NOTHING;
 

@@ -19,13 +19,15 @@ const [TEXTS, ORDER, DIGEST, DIFFERENT] = [{}, {}, {}, {}];
 const MARK = '\u0000';
 
 /**
- * Equal values get equal texts: arrays and objects become a text with a leading mark, which is also added to strings
- * that begin with it. Numbers of a contract may be floats instead of bigints.
+ * Equal values get equal texts: arrays and objects become a text with a leading mark, which is also
+ * added to strings that begin with it. Numbers of a contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) return `${MARK}${text(value)}`;
-  if (typeof value === 'string') return value.startsWith(MARK) ? MARK + JSON.stringify(value) : value;
-  const large = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value === 'string')
+    return value.startsWith(MARK) ? MARK + JSON.stringify(value) : value;
+  const large =
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return large ? BigInt(value) : value;
 }
 
@@ -46,7 +48,9 @@ function textOf(value: object): string | readonly string[] {
   if (value instanceof Binary) return `bytes ${value.digest}`;
   const names = Array.isArray(value) ? null : namesIn(value);
   const textAt = (i: number) =>
-    names === null ? text((value as unknown[])[i]) : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
+    names === null
+      ? text((value as unknown[])[i])
+      : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
   const texts = allTexts(value, names?.length ?? (value as unknown[]).length, textAt);
   const sorted = names === null ? texts : inOrder(value, texts);
   if (sorted.length >= MANY) return sorted;
@@ -89,7 +93,12 @@ function inOrder(value: object, texts: string[]): readonly string[] {
   const { rows } = loop(
     ORDER,
     value,
-    () => ({ next: 0, rows: [] as string[][], merged: [] as string[], from: [0, 0] as [number, number] }),
+    () => ({
+      next: 0,
+      rows: [] as string[][],
+      merged: [] as string[],
+      from: [0, 0] as [number, number],
+    }),
     Number.POSITIVE_INFINITY,
     (i, state) => {
       work.left -= MANY * 20;
@@ -101,7 +110,9 @@ function inOrder(value: object, texts: string[]): readonly string[] {
   return rows[0]!;
 }
 
-/** The next `MANY` texts of the first two rows, which in the end become one row behind the others. */
+/**
+ * The next `MANY` texts of the first two rows, which in the end become one row behind the others.
+ */
 function merge(state: { rows: string[][]; merged: string[]; from: [number, number] }): void {
   const { rows, merged } = state;
   const [a, b] = rows as [string[], string[]];

@@ -78,7 +78,10 @@ export class Bodies {
   #styleOf(media: Json, name: string): { readonly style: string; readonly explode: boolean } {
     const encoding = this.#encodingOf(media, name);
     const style = typeof encoding.style === 'string' ? encoding.style : 'form';
-    return { style, explode: typeof encoding.explode === 'boolean' ? encoding.explode : style === 'form' };
+    return {
+      style,
+      explode: typeof encoding.explode === 'boolean' ? encoding.explode : style === 'form',
+    };
   }
 
   #encodingOf(media: Json, name: string): Json {
@@ -92,14 +95,18 @@ export class Bodies {
       (Array.isArray(member) ? member : [member]).map((entry) => this.#part(media, name, entry)),
     );
     const text = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('');
-    return { type: `${type}; boundary=${boundary}`, bytes: Buffer.from(`${text}--${boundary}--\r\n`) };
+    return {
+      type: `${type}; boundary=${boundary}`,
+      bytes: Buffer.from(`${text}--${boundary}--\r\n`),
+    };
   }
 
   #part(media: Json, name: string, value: unknown): string {
     const binary = this.#isFile(this.#partSchema(media, name), value);
     const { contentType } = this.#encodingOf(media, name);
     const usual = binary ? 'application/octet-stream' : isObject(value) ? 'application/json' : null;
-    const type = typeof contentType === 'string' ? typeOf(contentType.split(',')[0]!.trim()) : usual;
+    const type =
+      typeof contentType === 'string' ? typeOf(contentType.split(',')[0]!.trim()) : usual;
     const file = binary ? '; filename="file.bin"' : '';
     const head = `Content-Disposition: form-data; name="${name}"${file}\r\n${type ? `Content-Type: ${type}\r\n` : ''}`;
     return `${head}\r\n${isObject(value) ? JSON.stringify(value) : String(value)}`;
@@ -109,7 +116,11 @@ export class Bodies {
     const { format, contentMediaType, contentEncoding } = schema;
     if (typeof value !== 'string') return false;
     if (format === 'binary') return true;
-    if (typeof contentMediaType === 'string' && contentEncoding === undefined && this.#document.isModern)
+    if (
+      typeof contentMediaType === 'string' &&
+      contentEncoding === undefined &&
+      this.#document.isModern
+    )
       return !/^text\/|json$|xml$/.test(contentMediaType);
     const alternatives = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
     return alternatives.some((one) => this.#isFile(this.#document.follow(one), value));
@@ -118,7 +129,9 @@ export class Bodies {
   #partSchema(media: Json, name: string): Json {
     const properties = this.#document.follow(media.schema).properties;
     const schema = this.#document.follow(isObject(properties) ? properties[name] : undefined);
-    const lists = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)].map((one) => this.#document.follow(one));
+    const lists = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)].map((one) =>
+      this.#document.follow(one),
+    );
     const { items } = lists.find((list) => isObject(list.items)) ?? {};
     return items === undefined ? schema : this.#document.follow(items);
   }

@@ -29,7 +29,9 @@ const IGNORED = new Set(['accept', 'content-type', 'authorization']);
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An independent reader of documents: with the code under test, the requests would prove nothing. */
+/**
+ * An independent reader of documents: with the code under test, the requests would prove nothing.
+ */
 export class OpenApi {
   readonly root: Json;
   /** JSON Schema 2020-12 instead of OpenAPI 3.0. */
@@ -43,7 +45,8 @@ export class OpenApi {
 
   follow(value: unknown): Json {
     let node = value;
-    for (let i = 0; isObject(node) && typeof node.$ref === 'string' && i < 50; i++) node = this.at(node.$ref);
+    for (let i = 0; isObject(node) && typeof node.$ref === 'string' && i < 50; i++)
+      node = this.at(node.$ref);
     return isObject(node) ? node : {};
   }
 
@@ -55,16 +58,20 @@ export class OpenApi {
   at(reference: string): unknown {
     const names = decodeURIComponent(reference.replace(/^#\//, '')).split('/');
     return names.reduce<unknown>(
-      (node, name) => (node as Json | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')],
+      (node, name) =>
+        (node as Json | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')],
       this.root,
     );
   }
 
   *operations(): Generator<Described> {
-    for (const [path, reference] of Object.entries(isObject(this.root.paths) ? this.root.paths : {})) {
+    for (const [path, reference] of Object.entries(
+      isObject(this.root.paths) ? this.root.paths : {},
+    )) {
       const item = this.follow(reference);
       for (const method of METHODS) {
-        if (isObject(item[method])) yield this.#operation(method.toUpperCase(), path, item[method], item);
+        if (isObject(item[method]))
+          yield this.#operation(method.toUpperCase(), path, item[method], item);
       }
     }
   }
@@ -96,7 +103,10 @@ export class OpenApi {
       in: place,
       required: node.required === true,
       style,
-      explode: typeof node.explode === 'boolean' ? node.explode : style === 'form' || style === 'deepObject',
+      explode:
+        typeof node.explode === 'boolean'
+          ? node.explode
+          : style === 'form' || style === 'deepObject',
       schema: isObject(schema) ? schema : {},
       document: media !== null,
     };

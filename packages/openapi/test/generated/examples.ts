@@ -10,7 +10,9 @@ export interface Example {
 }
 
 export function* examplesOf(document: OpenApi, { operations }: Contract): Generator<Example> {
-  const served = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
+  const served = new Map(
+    operations.map((operation) => [`${operation.method} ${operation.path}`, operation]),
+  );
   for (const { method, path, body } of document.operations()) {
     const operation = `${method} ${path}`;
     for (const [entry, reference] of Object.entries(body?.content ?? {})) {
@@ -19,13 +21,21 @@ export function* examplesOf(document: OpenApi, { operations }: Contract): Genera
       if (!media || !type || !isJson(type)) continue;
       for (const [name, value] of namedIn(document, document.follow(reference))) {
         const faults = media.check(Buffer.from(JSON.stringify(value)));
-        yield { operation, name, value, faults: faults.map(({ rule, pointer }) => `${rule}: ${pointer}`) };
+        yield {
+          operation,
+          name,
+          value,
+          faults: faults.map(({ rule, pointer }) => `${rule}: ${pointer}`),
+        };
       }
     }
   }
 }
 
-function* namedIn(document: OpenApi, media: Json): Generator<readonly [name: string, value: unknown]> {
+function* namedIn(
+  document: OpenApi,
+  media: Json,
+): Generator<readonly [name: string, value: unknown]> {
   if ('example' in media) yield ['example', media.example];
   for (const [name, reference] of Object.entries(isObject(media.examples) ? media.examples : {})) {
     const example = document.follow(reference);

@@ -45,7 +45,8 @@ const PIECES = [
 ];
 const PLAIN = ['a', 'b', 'Z', '0', '7', '-', '_', 'x'];
 
-const numbered = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+const numbered = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined;
 
 export function textOf(node: Json, random: Random, impossible: () => Error): string {
   const least = numbered(node.minLength) ?? 0;
@@ -74,7 +75,8 @@ function matching(
     throw impossible();
   }
   const fitting = samples.filter(
-    (text) => [...text].length >= least && [...text].length <= (most ?? 1_000_000) && text.isWellFormed(),
+    (text) =>
+      [...text].length >= least && [...text].length <= (most ?? 1_000_000) && text.isWellFormed(),
   );
   if (fitting.length === 0) throw impossible();
   return random.of(fitting);

@@ -77,8 +77,10 @@ export class Opinion {
     for (const keyword of isModern ? [...KEPT, ...MODERN] : KEPT)
       if (node[keyword] !== undefined) made[keyword] = node[keyword];
     // Ajv does not accept an empty list, which matches nothing.
-    if (Array.isArray(node.enum)) Object.assign(made, node.enum.length > 0 ? { enum: node.enum } : { type: [] });
-    if (node.type !== undefined) made.type = node.nullable === true && !isModern ? [node.type, 'null'] : node.type;
+    if (Array.isArray(node.enum))
+      Object.assign(made, node.enum.length > 0 ? { enum: node.enum } : { type: [] });
+    if (node.type !== undefined)
+      made.type = node.nullable === true && !isModern ? [node.type, 'null'] : node.type;
     this.#limits(node, made);
     const required = listOf(node.required).filter((name) => !hidden.includes(name));
     if (required.length > 0) made.required = required;
@@ -90,7 +92,12 @@ export class Opinion {
       const parts = node[keyword];
       if (isObject(parts)) made[keyword] = map(parts);
     }
-    for (const keyword of ['allOf', 'oneOf', 'anyOf', ...(isModern ? ['prefixItems'] : [])] as const) {
+    for (const keyword of [
+      'allOf',
+      'oneOf',
+      'anyOf',
+      ...(isModern ? ['prefixItems'] : []),
+    ] as const) {
       if (node[keyword] !== undefined) made[keyword] = all(node[keyword]);
     }
     return made;
@@ -98,7 +105,8 @@ export class Opinion {
 
   #limits(node: Json, made: Record<string, unknown>): void {
     if (this.#document.isModern) {
-      for (const keyword of ['minimum', 'maximum']) if (node[keyword] !== undefined) made[keyword] = node[keyword];
+      for (const keyword of ['minimum', 'maximum'])
+        if (node[keyword] !== undefined) made[keyword] = node[keyword];
       return;
     }
     if (node.minimum !== undefined)
@@ -114,7 +122,10 @@ export class Opinion {
     seen.add(own);
     const names = Object.entries(isObject(own.properties) ? own.properties : {});
     const inner = listOf(own.allOf).flatMap((part) => this.readOnlyIn(part as Json, seen));
-    return [...names.filter(([, part]) => this.#document.isReadOnly(part)).map(([name]) => name), ...inner];
+    return [
+      ...names.filter(([, part]) => this.#document.isReadOnly(part)).map(([name]) => name),
+      ...inner,
+    ];
   }
 
   #named(reference: string): string {

@@ -3,7 +3,10 @@ export class Random {
   #state: number;
 
   constructor(seed: string) {
-    this.#state = [...seed].reduce((sum, character) => (Math.imul(sum, 31) + character.codePointAt(0)!) | 0, 7);
+    this.#state = [...seed].reduce(
+      (sum, character) => (Math.imul(sum, 31) + character.codePointAt(0)!) | 0,
+      7,
+    );
   }
 
   /** From 0 to below 1. */

@@ -75,13 +75,15 @@ export class Values {
   /** With those of `allOf`, and of one alternative. */
   #merged(schema: Json, via: readonly string[]): Record<string, unknown> {
     if (via.length > DEEPEST * 4) throw new Impossible();
-    const isBeside = this.#document.isModern && typeof schema.$ref === 'string' && Object.keys(schema).length > 1;
+    const isBeside =
+      this.#document.isModern && typeof schema.$ref === 'string' && Object.keys(schema).length > 1;
     const node = isBeside ? schema : this.#document.follow(schema);
     const { allOf, oneOf, anyOf, discriminator, ...own } = node;
     const merged: Record<string, unknown> = {};
     // In OpenAPI 3.1 a reference is a keyword like all others.
     if (typeof node.$ref === 'string') join(merged, this.#merged({ $ref: node.$ref }, via));
-    for (const part of listOf(allOf) as Json[]) join(merged, this.#merged(part, [...via, String(part.$ref)]));
+    for (const part of listOf(allOf) as Json[])
+      join(merged, this.#merged(part, [...via, String(part.$ref)]));
     join(merged, own);
     for (const alternatives of [oneOf, anyOf]) {
       if (!Array.isArray(alternatives) || alternatives.length === 0) continue;
@@ -89,7 +91,8 @@ export class Values {
       join(merged, this.#merged(chosen, [...via, String(chosen.$ref)]));
       if (isObject(discriminator)) this.#tag(merged, discriminator, chosen.$ref);
     }
-    if (isObject(discriminator) && oneOf === undefined && anyOf === undefined) this.#become(merged, discriminator, via);
+    if (isObject(discriminator) && oneOf === undefined && anyOf === undefined)
+      this.#become(merged, discriminator, via);
     return merged;
   }
 
@@ -106,17 +109,25 @@ export class Values {
   #tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, reference: unknown): void {
     if (typeof propertyName !== 'string') return;
     join(merged, { required: [propertyName] });
-    if (typeof reference !== 'string' || this.#isListed((merged.properties as Json | undefined)?.[propertyName]))
+    if (
+      typeof reference !== 'string' ||
+      this.#isListed((merged.properties as Json | undefined)?.[propertyName])
+    )
       return;
     const name = reference.slice(reference.lastIndexOf('/') + 1);
     const entries = Object.entries(isObject(mapping) ? mapping : {});
-    const value = entries.find(([, target]) => target === reference || target === name)?.[0] ?? name;
+    const value =
+      entries.find(([, target]) => target === reference || target === name)?.[0] ?? name;
     join(merged, { properties: { [propertyName]: { enum: [value] } } });
   }
 
   #isListed(schema: unknown): boolean {
     const node = this.#document.follow(schema);
-    return Array.isArray(node.enum) || 'const' in node || listOf(node.allOf).some((part) => this.#isListed(part));
+    return (
+      Array.isArray(node.enum) ||
+      'const' in node ||
+      listOf(node.allOf).some((part) => this.#isListed(part))
+    );
   }
 
   #object(node: Json, depth: number): Json {
@@ -129,11 +140,14 @@ export class Values {
         object[name] = this.#other(schema, depth);
     }
     const others = node.additionalProperties ?? node.unevaluatedProperties ?? true;
-    const missing = [...required].filter((name) => !(String(name) in object) && !(String(name) in properties));
+    const missing = [...required].filter(
+      (name) => !(String(name) in object) && !(String(name) in properties),
+    );
     for (const name of missing) object[String(name)] = this.#other(others, depth);
     const least = typeof node.minProperties === 'number' ? node.minProperties : 0;
     const more = Math.max(least - Object.keys(object).length, this.#random.chance(0.1) ? 1 : 0);
-    if (others !== false) for (let i = 0; i < more; i++) object[`x-more-${i}`] = this.#other(others, depth);
+    if (others !== false)
+      for (let i = 0; i < more; i++) object[`x-more-${i}`] = this.#other(others, depth);
     return object;
   }
 
@@ -143,13 +157,20 @@ export class Values {
 
   #list(node: Json, depth: number): unknown[] {
     const least = typeof node.minItems === 'number' ? node.minItems : 0;
-    const most = Math.min(typeof node.maxItems === 'number' ? node.maxItems : 1_000, least + (depth > 3 ? 0 : 3));
+    const most = Math.min(
+      typeof node.maxItems === 'number' ? node.maxItems : 1_000,
+      least + (depth > 3 ? 0 : 3),
+    );
     const length = this.#random.integer(least, most);
     const first = listOf(node.prefixItems).map((part) => this.#other(part, depth));
     const list: unknown[] = first.slice(0, Math.max(length, first.length));
     for (let tries = 0; list.length < length && tries < length * 10; tries++) {
       if (node.items === false) break;
-      const items = isObject(node.items) ? node.items : isObject(node.contains) ? node.contains : {};
+      const items = isObject(node.items)
+        ? node.items
+        : isObject(node.contains)
+          ? node.contains
+          : {};
       const entry = this.#value(items, depth + 1);
       const isTwice = list.some((other) => JSON.stringify(other) === JSON.stringify(entry));
       if (node.uniqueItems !== true || !isTwice) list.push(entry);
@@ -158,7 +179,10 @@ export class Values {
   }
 }
 
-function join(target: Record<string, unknown>, { properties, required, $ref, ...rest }: Json): void {
+function join(
+  target: Record<string, unknown>,
+  { properties, required, $ref, ...rest }: Json,
+): void {
   if (isObject(properties)) {
     const before = (target.properties ?? {}) as Record<string, unknown>;
     const joined = Object.entries(properties).map(([name, part]) => [
@@ -172,19 +196,24 @@ function join(target: Record<string, unknown>, { properties, required, $ref, ...
   const { type } = target;
   Object.assign(target, rest);
   if (type !== undefined && rest.type !== undefined) target.type = common(type, rest.type);
-  if (Array.isArray(known) && Array.isArray(rest.enum)) target.enum = rest.enum.filter((one) => known.includes(one));
+  if (Array.isArray(known) && Array.isArray(rest.enum))
+    target.enum = rest.enum.filter((one) => known.includes(one));
   if (nullable === true && rest.nullable !== true) delete target.nullable;
 }
 
 function common(a: unknown, b: unknown): unknown {
   const [known, more] = [[a].flat(), [b].flat()];
   if (known.length === 1 && more.length === 1) return b;
-  return more.filter((type) => known.includes(type) || (type === 'integer' && known.includes('number')));
+  return more.filter(
+    (type) => known.includes(type) || (type === 'integer' && known.includes('number')),
+  );
 }
 
 function implied(node: Json): string | undefined {
   if (node.properties !== undefined || isObject(node.additionalProperties)) return 'object';
-  if (node.items !== undefined || node.prefixItems !== undefined || node.contains !== undefined) return 'array';
-  if (typeof node.exclusiveMinimum === 'number' || typeof node.exclusiveMaximum === 'number') return 'number';
+  if (node.items !== undefined || node.prefixItems !== undefined || node.contains !== undefined)
+    return 'array';
+  if (typeof node.exclusiveMinimum === 'number' || typeof node.exclusiveMaximum === 'number')
+    return 'number';
   return node.pattern !== undefined || node.minLength !== undefined ? 'string' : undefined;
 }

@@ -12,6 +12,7 @@ export function groupTags(tags: readonly string[], tagGroups: unknown): readonly
     const present = wanted.filter((tag): tag is string => known.delete(tag as string));
     if (present.length > 0) groups.push({ name: String(group.name), tags: present });
   }
-  if (known.size > 0) groups.push({ name: groups.length > 0 ? 'More' : 'Operations', tags: [...known] });
+  if (known.size > 0)
+    groups.push({ name: groups.length > 0 ? 'More' : 'Operations', tags: [...known] });
   return groups;
 }

@@ -1,13 +1,16 @@
 /**
- * `own`: form and checksum of a key of this gateway. `damaged`: only the prefix matches. `other`: possibly a key of
- * another system. `impossible`: not allowed in a header (RFC 9110 section 5.5). No form implies that the key is valid.
+ * `own`: form and checksum of a key of this gateway. `damaged`: only the prefix matches. `other`:
+ * possibly a key of another system. `impossible`: not allowed in a header (RFC 9110 section 5.5).
+ * No form implies that the key is valid.
  */
 export type KeyForm = 'own' | 'damaged' | 'other' | 'impossible';
 
 export function formOf(text: string): KeyForm {
   if (!/^[!-~]+$/.test(text)) return 'impossible';
   if (!text.startsWith('sg_')) return 'other';
-  return SHAPE.test(text) && text.endsWith(`_${checksum(text.slice(0, -CHECKSUM_DIGITS - 1))}`) ? 'own' : 'damaged';
+  return SHAPE.test(text) && text.endsWith(`_${checksum(text.slice(0, -CHECKSUM_DIGITS - 1))}`)
+    ? 'own'
+    : 'damaged';
 }
 
 /** Equals the rule of src/keys/secret.ts, which needs modules of Node.js. A test compares them. */

@@ -9,7 +9,8 @@ export interface Key {
 
 const VERDICTS: Readonly<Record<KeyForm, string>> = {
   own: 'This has the form of a key.',
-  damaged: 'This begins like a key, but something is missing or mistyped: please compare it with the original.',
+  damaged:
+    'This begins like a key, but something is missing or mistyped: please compare it with the original.',
   other:
     'This does not look like a key of this gateway. If it is a key of another system, you can use it all the same.',
   impossible: 'This is not a key: it has characters that no key has.',

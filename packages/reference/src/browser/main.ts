@@ -64,12 +64,14 @@ function draw(send: (request: OutgoingRequest) => void): void {
   drawn.observe(domNode, { childList: true, subtree: true });
 }
 
-// Operators send the session cookie of the console, which the browser adds: their page has no field for a key.
+// Operators send the session cookie of the console, which the browser adds: their page has no field
+// for a key.
 const form = document.getElementById('key');
 const key = form === null ? null : connectKey(document);
 const header = form?.dataset.header ?? '';
 
 draw((request) => {
   const ours = new URL(request.url, location.href).origin === location.origin;
-  if (ours && key?.secret) request.headers[header] = header === 'Authorization' ? `Bearer ${key.secret}` : key.secret;
+  if (ours && key?.secret)
+    request.headers[header] = header === 'Authorization' ? `Bearer ${key.secret}` : key.secret;
 });

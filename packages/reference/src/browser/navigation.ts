@@ -8,10 +8,14 @@ export function followLinks(ui: SwaggerUi): void {
     const { layoutActions } = ui.getSystem();
     layoutActions.show(['operations-tag', place.tag], true);
     layoutActions.show(['operations', place.tag, place.id], true);
-    const id = ['operations', place.tag, place.id].map((part) => CSS.escape(part.replace(/\s/g, '_'))).join('-');
+    const id = ['operations', place.tag, place.id]
+      .map((part) => CSS.escape(part.replace(/\s/g, '_')))
+      .join('-');
     const operation = document.getElementById(id);
     operation?.scrollIntoView();
-    operation?.querySelector<HTMLElement>('.opblock-summary-control')?.focus({ preventScroll: true });
+    operation
+      ?.querySelector<HTMLElement>('.opblock-summary-control')
+      ?.focus({ preventScroll: true });
   };
   addEventListener('hashchange', follow);
   // A link to the current address has no effect by itself.
@@ -26,7 +30,9 @@ export function followLinks(ui: SwaggerUi): void {
 
 /** Not every browser moves the focus when a link is followed. */
 export function skipToContent(): void {
-  document.querySelector('.skip')!.addEventListener('click', () => document.getElementById('content')!.focus());
+  document
+    .querySelector('.skip')!
+    .addEventListener('click', () => document.getElementById('content')!.focus());
 }
 
 export function closeContentsWhenUsed(): void {

@@ -3,7 +3,10 @@ export interface Place {
   readonly id: string;
 }
 
-/** `id`: the operationId, or method and path with a space between them, which Swagger UI renders in its own way. */
+/**
+ * `id`: the operationId, or method and path with a space between them, which Swagger UI renders in
+ * its own way.
+ */
 export function operationHash(tag: string, { id }: { readonly id: string }): string {
   const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
   const rendered = method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;

@@ -2,7 +2,11 @@ import type { Contract, Operation, WindowNotation } from './contract.ts';
 
 /** An operation of the admin API has a role, and no limit. */
 export function sentences(operation: Operation, contract: Contract): string[] {
-  const { 'x-ratelimit-cost': cost = 1, 'x-role': role, 'x-required-scopes': scopes = [] } = operation;
+  const {
+    'x-ratelimit-cost': cost = 1,
+    'x-role': role,
+    'x-required-scopes': scopes = [],
+  } = operation;
   const { 'x-stability-level': level, 'x-max-body-bytes': most } = operation;
   const needed = `${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}`;
   const given = [
@@ -21,7 +25,9 @@ export function sentences(operation: Operation, contract: Contract): string[] {
 }
 
 function counting(cost: number): string {
-  return cost === 0 ? 'Counts against no limit.' : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`;
+  return cost === 0
+    ? 'Counts against no limit.'
+    : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`;
 }
 
 interface Limited {
@@ -37,7 +43,9 @@ export function scopedLimits(
   return [
     ...(own === undefined ? [] : [`Limited to ${inWords(own)} for this operation.`]),
     ...shared.flatMap(({ name, 'x-ratelimit': windows }) =>
-      windows === undefined ? [] : [`Limited to ${inWords(windows)} for all operations of ${name} together.`],
+      windows === undefined
+        ? []
+        : [`Limited to ${inWords(windows)} for all operations of ${name} together.`],
     ),
   ];
 }
@@ -51,6 +59,8 @@ function inWords(windows: WindowNotation): string {
             .replace('/', ' per ')
             .replace(/:(\w+)$/, ' ($1)'),
         )
-      : windows.map(({ limit, per, kind }) => `${limit} per ${per}${kind === undefined ? '' : ` (${kind})`}`);
+      : windows.map(
+          ({ limit, per, kind }) => `${limit} per ${per}${kind === undefined ? '' : ` (${kind})`}`,
+        );
   return texts.join(' and ');
 }

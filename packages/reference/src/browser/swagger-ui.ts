@@ -51,7 +51,10 @@ interface StatePlugin {
   readonly wrapActions?: Readonly<Record<string, (original: Action) => Action>>;
 }
 
-/** Only plugins get the system, and React with it. The page draws one contract, so there is one system. */
+/**
+ * Only plugins get the system, and React with it. The page draws one contract, so there is one
+ * system.
+ */
 export let system: System;
 export let h: React['createElement'];
 export const connectSystem: Plugin = {
@@ -62,7 +65,8 @@ export const connectSystem: Plugin = {
 };
 
 /** Descriptions may be Markdown. */
-export const markdown = (source: unknown): Rendered => h(system.getComponent('Markdown', true), { source });
+export const markdown = (source: unknown): Rendered =>
+  h(system.getComponent('Markdown', true), { source });
 
 export interface OutgoingRequest {
   readonly url: string;
@@ -102,6 +106,9 @@ export type CutHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export function asReceived(headers: CutHeaders): Headers {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : value.join(', ')]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : value.join(', '),
+    ]),
   );
 }

@@ -32,7 +32,11 @@ export interface Limits {
   readonly plans: readonly Plan[];
   /** `null`: no bans. */
   readonly bans: BanRules | null;
-  readonly scoped: readonly { readonly kind: 'operation' | 'tag'; readonly name: string; readonly window: Window }[];
+  readonly scoped: readonly {
+    readonly kind: 'operation' | 'tag';
+    readonly name: string;
+    readonly window: Window;
+  }[];
 }
 
 export function limitsSection({ plans, bans, scoped }: Limits): Html {
@@ -63,7 +67,9 @@ function besides(scoped: Limits['scoped']): Html | null {
   if (scoped.length === 0) return null;
   const items = scoped.map(({ kind, name, window }) => {
     const what =
-      kind === 'tag' ? html`All operations of <strong>${name}</strong> together` : html`<code>${name}</code>`;
+      kind === 'tag'
+        ? html`All operations of <strong>${name}</strong> together`
+        : html`<code>${name}</code>`;
     return html`<li>${what}: ${amount(window)} per ${window.name}</li>`;
   });
   return html`<p>Beside these, whatever your plan, some operations have limits of their own. A request for one of them must fit into
@@ -72,16 +78,22 @@ both, and counts against both:</p>
 }
 
 function columnsOf(plans: readonly Plan[]): Window[] {
-  const bySpan = new Map(plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]));
+  const bySpan = new Map(
+    plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]),
+  );
   return [...bySpan.values()].sort((a, b) => a.span - b.span);
 }
 
 function row({ name, windows, count, concurrency }: Plan, columns: readonly Window[]): Html {
-  const shared = count === 'account' ? html` <small>shared by all keys of an account</small>` : null;
-  const atOnce = concurrency === undefined ? null : html` <small>at most ${number(concurrency)} at once</small>`;
+  const shared =
+    count === 'account' ? html` <small>shared by all keys of an account</small>` : null;
+  const atOnce =
+    concurrency === undefined ? null : html` <small>at most ${number(concurrency)} at once</small>`;
   const cells =
     windows === null
-      ? [html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`]
+      ? [
+          html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`,
+        ]
       : columns.map(({ span }) => cell(windows.find((window) => window.span === span)));
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   return html`<tr><th scope="row">${title}${shared}${atOnce}</th>${cells}</tr>`;
@@ -98,7 +110,8 @@ function amount({ kind, limit }: Window): string {
 }
 
 function bansInWords(bans: BanRules | null): Html {
-  if (!bans) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
+  if (!bans)
+    return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
   const [first, ...later] = bans.durations.map(duration);
   const list = new Intl.ListFormat('en-GB').format(later);
   return html`<p><strong>Bans.</strong> A client that waits for <code>Retry-After</code> is never banned, also if up to

@@ -19,8 +19,8 @@ export interface Contents {
 }
 
 /**
- * Rendered by the server, so that it works without scripts. On narrow screens it is a popover, which a
- * button opens.
+ * Rendered by the server, so that it works without scripts. On narrow screens it is a popover,
+ * which a button opens.
  */
 export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
@@ -36,7 +36,9 @@ ${groups.map((group) => groupOf(group, operations))}
 
 function groupOf({ name, tags }: TagGroup, operations: readonly Listed[]): Html {
   const links = tags.flatMap((tag) =>
-    operations.filter((operation) => belongs(operation, tag)).map((operation) => link(operation, tag)),
+    operations
+      .filter((operation) => belongs(operation, tag))
+      .map((operation) => link(operation, tag)),
   );
   return html`<div class="group"><p>${name}</p><ul>${links}</ul></div>`;
 }

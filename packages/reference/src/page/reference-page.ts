@@ -20,15 +20,20 @@ export interface ReferencePage {
   };
   readonly paths: DocumentPaths;
   /** `keyHeader`: where clients send their key; Authorization: as a bearer token. */
-  readonly readers: { readonly limits: Limits; readonly keyHeader: string } | { readonly console: string };
+  readonly readers:
+    | { readonly limits: Limits; readonly keyHeader: string }
+    | { readonly console: string };
   readonly errors: readonly ErrorWords[];
 }
 
 /**
- * Swagger UI draws the operations into `#reference`. The rest is readable without scripts and stays in place when they
- * appear.
+ * Swagger UI draws the operations into `#reference`. The rest is readable without scripts and stays
+ * in place when they appear.
  */
-export function renderReferencePage({ contract, paths, readers, errors }: ReferencePage, assets: Assets): string {
+export function renderReferencePage(
+  { contract, paths, readers, errors }: ReferencePage,
+  assets: Assets,
+): string {
   const { title, version, operations, document } = contract;
   const { others, start, sections } =
     'limits' in readers ? forClients(readers, errors) : forOperators(readers.console, errors);
@@ -73,7 +78,11 @@ ${sections.map(({ markup }) => html`${markup}\n`)}</main>
 interface Parts {
   readonly others: readonly Link[];
   readonly start: Html;
-  readonly sections: readonly { readonly id: string; readonly title: string; readonly markup: Html }[];
+  readonly sections: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly markup: Html;
+  }[];
 }
 
 function forClients(
@@ -101,7 +110,9 @@ something is done by the console itself, or by the command line, which ask befor
   };
 }
 
-/** The field has no name and the form no target, so that only the page's script can read the key. */
+/**
+ * The field has no name and the form no target, so that only the page's script can read the key.
+ */
 function keyForm(header: string): Html {
   return html`<form id="key" class="key" autocomplete="off" data-header="${header}">
 <label for="key-secret">Your API key</label>

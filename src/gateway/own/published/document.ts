@@ -70,18 +70,23 @@ function partsOf({ document, shared }: Compiled, { carriers, hasPublicPlan }: Pu
   const { root } = document;
   const components = document.object(root.components) ?? {};
   const nameOf = createNames(componentNames(components));
-  const schemes = document.members(sectionOf(document, 'securitySchemes')).flatMap(([name, node]) => {
-    const scheme = document.object(node);
-    return scheme === null ? [] : [[name, scheme] as const];
-  });
+  const schemes = document
+    .members(sectionOf(document, 'securitySchemes'))
+    .flatMap(([name, node]) => {
+      const scheme = document.object(node);
+      return scheme === null ? [] : [[name, scheme] as const];
+    });
   const keys = keySchemes(new Map(schemes), carriers ?? shared.carriers, nameOf);
-  const security = hasPublicPlan && isPublic(root.security) ? root.security : keys.withKey(root.security);
+  const security =
+    hasPublicPlan && isPublic(root.security) ? root.security : keys.withKey(root.security);
   return { keys, refusals: createRefusals(nameOf), security, hasPublicPlan };
 }
 
 function isPublic(security: unknown): boolean {
   if (!Array.isArray(security)) return false;
-  return security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
+  return (
+    security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0)
+  );
 }
 
 function sectionOf(document: Document, name: string): Json {

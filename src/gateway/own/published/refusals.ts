@@ -1,11 +1,21 @@
 import type { Json } from '@storegate/openapi';
 import { ERROR_CODES } from '../../../errors/catalogue.ts';
 
-const count = (description: string) => ({ description, required: true, schema: { type: 'integer', minimum: 0 } });
-const text = (description: string, required: boolean) => ({ description, required, schema: { type: 'string' } });
+const count = (description: string) => ({
+  description,
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+});
+const text = (description: string, required: boolean) => ({
+  description,
+  required,
+  schema: { type: 'string' },
+});
 
 const LIMITS = {
-  'X-RateLimit-Limit': count('The limit of the window with the least left, or of the window that is used up.'),
+  'X-RateLimit-Limit': count(
+    'The limit of the window with the least left, or of the window that is used up.',
+  ),
   'X-RateLimit-Remaining': count('Units left in that window.'),
   'X-RateLimit-Reset': count('When units return, in Unix seconds.'),
   RateLimit: text('All windows: units left (`r`) and seconds to the reset (`t`).', true),
@@ -13,7 +23,10 @@ const LIMITS = {
   'X-Request-Id': text('Quote it when you ask for help.', true),
 };
 
-const wait = (required: boolean) => ({ ...count('Seconds to wait before the next request.'), required });
+const wait = (required: boolean) => ({
+  ...count('Seconds to wait before the next request.'),
+  required,
+});
 
 const REFUSALS = {
   401: {
@@ -62,7 +75,9 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
   const byStatus: Record<string, Json> = {};
   for (const [status, { name, description, headers }] of Object.entries(REFUSALS)) {
     const free = nameOf(name);
-    const content = { 'application/json': { schema: errorSchema, examples: examplesOf(Number(status)) } };
+    const content = {
+      'application/json': { schema: errorSchema, examples: examplesOf(Number(status)) },
+    };
     responses[free] = { description, headers: { ...LIMITS, ...headers }, content };
     byStatus[status] = { $ref: `#/components/responses/${free}` };
   }
@@ -72,5 +87,7 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
 /** The page of errors has the advice, which depends on settings. */
 function examplesOf(status: number): Json {
   const codes = ERROR_CODES.filter((entry) => entry.status === status);
-  return Object.fromEntries(codes.map(({ code, title }) => [code, { value: { code, message: title, status } }]));
+  return Object.fromEntries(
+    codes.map(({ code, title }) => [code, { value: { code, message: title, status } }]),
+  );
 }

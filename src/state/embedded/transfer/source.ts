@@ -2,7 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { readRecord } from '../../../keys/key.ts';
 import type { AuditEntry } from '../../../keys/operators/audit-log.ts';
 import { type Counters, staleAt } from '../../../limits/counters.ts';
-import { BATCH, type Batch, type Counts, type RecordType, type Source, type ValueOf } from '../../transfer/records.ts';
+import {
+  BATCH,
+  type Batch,
+  type Counts,
+  type RecordType,
+  type Source,
+  type ValueOf,
+} from '../../transfer/records.ts';
 import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { readCounters } from '../counter-store.ts';
 import { readStateFile } from '../file.ts';
@@ -51,7 +58,8 @@ interface CounterReading {
 export function countersOf(folder: string, db: DatabaseSync, reading: CounterReading) {
   const { now, damaged } = reading;
   const bySubject = readCounters(folder, db, damaged);
-  for (const [subject, counters] of bySubject) if (staleAt(counters) <= now) bySubject.delete(subject);
+  for (const [subject, counters] of bySubject)
+    if (staleAt(counters) <= now) bySubject.delete(subject);
   return bySubject;
 }
 
@@ -76,7 +84,10 @@ export function* rowsIn(db: DatabaseSync): Generator<Batch> {
   const keys = db.prepare('SELECT record FROM keys ORDER BY rowid').iterate();
   const keyRecords = keys.map(({ record }) => readRecord(String(record)));
   yield* batches('key', keyRecords);
-  const tokens = rows<ValueOf['token']>(db, 'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
+  const tokens = rows<ValueOf['token']>(
+    db,
+    'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name',
+  );
   yield* batches('token', tokens);
   yield* batches('audit', entriesIn(db, 'audit'));
   yield* batches('ban', entriesIn(db, 'bans'));

@@ -9,7 +9,13 @@ import type { Counters } from '../../../limits/counters.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { generationsIn } from '../../journal/read.ts';
 import type { Outcome, SubjectCounters, Target, TargetOptions } from '../../transfer/records.ts';
-import { decideCounters, decideKey, decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
+import {
+  decideCounters,
+  decideKey,
+  decideToken,
+  KnownEntries,
+  takeUses,
+} from '../../transfer/rules.ts';
 import { insertInto, type LogName } from '../audit-log.ts';
 import { replaceCounters } from '../counter-store.ts';
 import { makeFolder, openStateFile } from '../file.ts';
@@ -125,7 +131,9 @@ function keyTaking(db: DatabaseSync): Take<KeyRecord> {
 }
 
 function tokenTaking(db: DatabaseSync): Take<TokenRecord> {
-  const near = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens WHERE name = ? OR hash = ?');
+  const near = db.prepare(
+    'SELECT name, hash, role, created AS createdAt FROM tokens WHERE name = ? OR hash = ?',
+  );
   const insert = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
   return (token) => {
     const taken = decideToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
@@ -135,8 +143,8 @@ function tokenTaking(db: DatabaseSync): Take<TokenRecord> {
 }
 
 /**
- * Imports entries into a log of the file; an empty log keeps their numbers. `keep`: maximum number of entries; the
- * oldest are dropped.
+ * Imports entries into a log of the file; an empty log keeps their numbers. `keep`: maximum number
+ * of entries; the oldest are dropped.
  */
 function auditTaking(db: DatabaseSync, log: LogName, keep: number) {
   const insert = insertInto(db, log);

@@ -1,5 +1,10 @@
 import { type Counters, staleAt } from '../../../limits/counters.ts';
-import { type Outcome, type SubjectCounters, type TargetOptions, TransferError } from '../../transfer/records.ts';
+import {
+  type Outcome,
+  type SubjectCounters,
+  type TargetOptions,
+  TransferError,
+} from '../../transfer/records.ts';
 import { decideCounters } from '../../transfer/rules.ts';
 import { type EndOfBan, indexBans } from '../ban-list.ts';
 import { scriptOnAll } from '../bulk.ts';
@@ -15,7 +20,8 @@ const DONE = '1';
 const MISSING = '';
 
 /**
- * Gateways may charge counters meanwhile: counters that changed since they were read are not written, but judged again.
+ * Gateways may charge counters meanwhile: counters that changed since they were read are not
+ * written, but judged again.
  */
 export async function importCounters(
   redis: Connection,
@@ -26,12 +32,15 @@ export async function importCounters(
   const outcomes: Outcome[] = [];
   const bans: EndOfBan[] = [];
   const noteBan = (subject: string, { strikeState }: Counters) => {
-    if (strikeState && strikeState.bannedUntil > now) bans.push({ subject, until: strikeState.bannedUntil });
+    if (strikeState && strikeState.bannedUntil > now)
+      bans.push({ subject, until: strikeState.bannedUntil });
   };
   let open = given.map((one, place) => ({ ...one, place }));
   // The first write shows which counters exist.
   const names = given.map(({ subject }) => ({ key: keyOf.counters(subject) }));
-  let answers: unknown[] = dryRun ? await scriptOnAll(redis, READ, names) : given.map(() => MISSING);
+  let answers: unknown[] = dryRun
+    ? await scriptOnAll(redis, READ, names)
+    : given.map(() => MISSING);
   while (open.length > 0) {
     const puts = open.flatMap((one, i) => {
       const stored = storedIn(answers[i], one.subject);
@@ -47,7 +56,8 @@ export async function importCounters(
       return { key: keyOf.counters(one.subject), args };
     });
     answers = await scriptOnAll(redis, PUT, commands);
-    for (const [i, { one, write }] of puts.entries()) if (answers[i] === DONE) noteBan(one.subject, write);
+    for (const [i, { one, write }] of puts.entries())
+      if (answers[i] === DONE) noteBan(one.subject, write);
     open = puts.filter((_, i) => answers[i] !== DONE).map(({ one }) => one);
     answers = answers.filter((answer) => answer !== DONE);
   }
@@ -58,5 +68,7 @@ export async function importCounters(
 function storedIn(answer: unknown, subject: string): StoredCounters | null {
   const stored = parseStoredCounters(answer);
   if (stored !== 'foreign') return stored;
-  throw new TransferError(`the Redis key ${keyOf.counters(subject)} holds other data than counters: delete it`);
+  throw new TransferError(
+    `the Redis key ${keyOf.counters(subject)} holds other data than counters: delete it`,
+  );
 }

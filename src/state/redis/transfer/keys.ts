@@ -25,17 +25,22 @@ interface KeyDecision {
 }
 
 /**
- * In a Cluster a key's parts are in different slots, so the record, which makes a key usable, is written last. A
- * repeated import completes an interrupted one.
+ * In a Cluster a key's parts are in different slots, so the record, which makes a key usable, is
+ * written last. A repeated import completes an interrupted one.
  */
-export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Outcome[]> {
+export async function takeKeys(
+  redis: Connection,
+  keys: readonly KeyRecord[],
+  dryRun: boolean,
+): Promise<Outcome[]> {
   const judged = await judge(redis, keys);
   if (dryRun) return judged.map(({ taken }) => taken);
   const added = judged.filter(({ taken }) => taken === 'added').map(({ key }) => key);
   await add(redis, added);
   for (const one of judged) {
     const { key, at, taken } = one;
-    if (taken === 'same' && at !== key.hash) await withLocks(redis, [key.id], () => lead(redis, key, at!));
+    if (taken === 'same' && at !== key.hash)
+      await withLocks(redis, [key.id], () => lead(redis, key, at!));
     if (taken === 'changed') await change(redis, one);
   }
   return judged.map(({ taken }) => taken);
@@ -44,7 +49,9 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
   const ids = keys.map(({ id }) => keyOf.apiKeyId(id));
   const leads = await getAll(redis, ids);
-  const hashes = [...new Set([...keys.flatMap(hashesOf), ...leads.filter((hash) => hash !== null)])];
+  const hashes = [
+    ...new Set([...keys.flatMap(hashesOf), ...leads.filter((hash) => hash !== null)]),
+  ];
   const found = await recordsAt(redis, hashes);
   const records = new Map(hashes.map((hash, i) => [hash, found[i]!]));
   return keys.map((key, i) => {
@@ -71,11 +78,16 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
   const ids = keys.map(({ id, hash }) => ({ key: keyOf.apiKeyId(id), args: [hash] }));
   const begun = await scriptOnAll(redis, NEW, ids);
   await enterLists(redis, keys);
-  await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
+  await withTimeout(
+    redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])),
+  );
   // The record of the id comes last: it shows a repeated import that nothing remains to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
   const records = [...earlier, ...keys.map((key) => ({ key, hash: key.hash }))];
-  const put = ({ key, hash }: (typeof records)[number]) => ({ key: keyOf.apiKey(hash), args: [JSON.stringify(key)] });
+  const put = ({ key, hash }: (typeof records)[number]) => ({
+    key: keyOf.apiKey(hash),
+    args: [JSON.stringify(key)],
+  });
   const written = await scriptOnAll(redis, NEW, earlier.map(put));
   written.push(...(await scriptOnAll(redis, NEW, records.slice(earlier.length).map(put))));
   // This holds no locks: a repair may have taken keys without a record out of their lists.
@@ -89,21 +101,24 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
 }
 
 /**
- * Throws TransferError without changes after a concurrent change to the same or a later version. The record of the id
- * is written last, as in `add`.
+ * Throws TransferError without changes after a concurrent change to the same or a later version.
+ * The record of the id is written last, as in `add`.
  */
 async function change(redis: Connection, { key, at }: KeyDecision): Promise<void> {
   await withLocks(redis, [key.id, key.hash], async () => {
     const there = await recordAt(redis, at!);
     if (there?.id !== key.id || there.version >= key.version) throw newer(key);
     const text = JSON.stringify(key);
-    const replace = (hash: string) => withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
+    const replace = (hash: string) =>
+      withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
     if (key.imported) await withTimeout(redis.set(keyOf.imported, '1'));
     await enterLists(redis, [key]);
     for (const hash of hashesOf(key).filter((one) => one !== at)) {
       if ((await withTimeout(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
     }
-    const forgotten = hashesOf(there).filter((hash) => hash !== at && !hashesOf(key).includes(hash));
+    const forgotten = hashesOf(there).filter(
+      (hash) => hash !== at && !hashesOf(key).includes(hash),
+    );
     for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
     if (!isChanged(await replace(at!))) throw newer(key);
     await leaveLists(redis, key.id, listsLeft(there, key));

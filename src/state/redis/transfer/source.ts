@@ -2,7 +2,13 @@ import type { RedisSettings } from '../../../config/config.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
-import { BATCH, type Batch, type Counts, type Source, type SubjectCounters } from '../../transfer/records.ts';
+import {
+  BATCH,
+  type Batch,
+  type Counts,
+  type Source,
+  type SubjectCounters,
+} from '../../transfer/records.ts';
 import { type LogName, readEntries } from '../audit-entries.ts';
 import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
 import { type Connection, connect, disconnect } from '../client.ts';
@@ -19,7 +25,10 @@ const SCAN_COUNT = 1_000;
 
 const COUNTERS_OF = loadScript('counters-n.lua');
 
-/** Concurrent changes may be missing; all other data is included. Throws RedisError after closing the connection. */
+/**
+ * Concurrent changes may be missing; all other data is included. Throws RedisError after closing
+ * the connection.
+ */
 export async function openRedisSource(settings: RedisSettings): Promise<Source> {
   const redis = await openToCopy(settings);
   return {
@@ -37,7 +46,10 @@ export async function openRedisSource(settings: RedisSettings): Promise<Source> 
 }
 
 /** Throws RedisError, or an error of `prepare`, after closing the connection. */
-export function openToCopy(settings: RedisSettings, prepare?: (redis: Connection) => Promise<void>) {
+export function openToCopy(
+  settings: RedisSettings,
+  prepare?: (redis: Connection) => Promise<void>,
+) {
   return connect(settings, async (redis) => {
     await checkForCommand(redis);
     await prepare?.(redis);
@@ -81,7 +93,10 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
 /** Invalid JSON becomes a record with only an id, which is later skipped and reported. */
 const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
 
-export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
+export async function* entriesIn(
+  redis: Connection,
+  name: LogName,
+): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
   for (let from = 1, newest = from; from <= newest; ) {
     const part = await readEntries(redis, name, from, from + BATCH - 1);
     newest = part.newest;
@@ -111,8 +126,12 @@ async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'l
 
 async function* usesIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', SCAN_COUNT))) {
-    const values = found.flatMap((id, i) => (i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : []));
+  for await (const found of walk((cursor) =>
+    redis.zscan(keyOf.used, cursor, 'COUNT', SCAN_COUNT),
+  )) {
+    const values = found.flatMap((id, i) =>
+      i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : [],
+    );
     if (values.length > 0) yield { type: 'use', values };
   }
 }

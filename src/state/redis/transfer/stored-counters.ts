@@ -1,4 +1,10 @@
-import { type Counters, endWaits, newCounters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
+import {
+  type Counters,
+  endWaits,
+  newCounters,
+  newStrikeState,
+  type StrikeState,
+} from '../../../limits/counters.ts';
 import { kindWithCode, WINDOW_KINDS } from '../../../limits/kinds.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
@@ -15,7 +21,14 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   if (answer === '') return null;
   const lines = String(answer).split('\n');
   if (lines.length !== 6) return 'foreign';
-  const [digest, ids, cells, limits, strikes, ban] = lines as [string, string, string, string, string, string];
+  const [digest, ids, cells, limits, strikes, ban] = lines as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   const strikeState = strikes === '' ? null : readStrikeState(numbersIn(strikes), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
@@ -33,7 +46,8 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
 export function formatCounters({ windows, cells, strikeState }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
   if (strikeState === null) return [ids, JSON.stringify(cells), '', '', ''];
-  const { refused, bannedSince, bannedUntil, bannedFor, level, cleanSince, forgottenAt, strikes } = strikeState;
+  const { refused, bannedSince, bannedUntil, bannedFor, level, cleanSince, forgottenAt, strikes } =
+    strikeState;
   const wait = [refused.at, refused.until, refused.refusals];
   const numbers = [...wait, bannedSince, bannedUntil, level, cleanSince, forgottenAt, ...strikes];
   const limit = bannedFor ? JSON.stringify(numbersOf(bannedFor)) : '';
@@ -67,7 +81,9 @@ function readLimit(text: string): Window | null {
 function idWindows(ids: string): Window[] | null {
   const windows = ids.split(',').map((id) => {
     const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
-    const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as Window['kind'] | undefined;
+    const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as
+      | Window['kind']
+      | undefined;
     if (!kind || span === undefined) return null;
     return windowOf({ kind, span: Number(span), limit: 1, scope });
   });
@@ -80,7 +96,12 @@ function windowsIn(limits: string): Window[] | null {
   const values = JSON.parse(limits) as (number | string)[];
   const windows: Window[] = [];
   for (let i = 0; i < values.length; ) {
-    const [code, span, limit, scope] = values.slice(i, i + 4) as [number, number, number, number | string | undefined];
+    const [code, span, limit, scope] = values.slice(i, i + 4) as [
+      number,
+      number,
+      number,
+      number | string | undefined,
+    ];
     const kind = kindWithCode(code);
     if (kind === null) return null;
     const isScoped = typeof scope === 'string';

@@ -1,7 +1,14 @@
 import type { AuditSettings, RedisSettings } from '../../../config/config.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Batch, Outcome, RecordType, Target, TargetOptions, ValueOf } from '../../transfer/records.ts';
+import type {
+  Batch,
+  Outcome,
+  RecordType,
+  Target,
+  TargetOptions,
+  ValueOf,
+} from '../../transfer/records.ts';
 import { decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
 import { auditEntriesIn, LOGS, type LogName } from '../audit-entries.ts';
 import { type Connection, disconnect } from '../client.ts';
@@ -20,10 +27,13 @@ import { countsIn, entriesIn, openToCopy, recordsIn } from './source.ts';
 const NUMBER = loadScript('number-2.lua');
 
 /**
- * Gateways may use the target meanwhile. At the end they are notified that anything may have changed.
- * Throws RedisError after closing the connection.
+ * Gateways may use the target meanwhile. At the end they are notified that anything may have
+ * changed. Throws RedisError after closing the connection.
  */
-export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
+export async function openRedisTarget(
+  settings: RedisSettings,
+  options: TargetOptions,
+): Promise<Target> {
   const { dryRun } = options;
   const redis = await openToCopy(settings, async (redis) => {
     if (dryRun) return;
@@ -75,12 +85,17 @@ export async function openRedisTarget(settings: RedisSettings, options: TargetOp
   };
 }
 
-async function takeTokens(redis: Connection, given: readonly TokenRecord[], dryRun: boolean): Promise<Outcome[]> {
+async function takeTokens(
+  redis: Connection,
+  given: readonly TokenRecord[],
+  dryRun: boolean,
+): Promise<Outcome[]> {
   const stored = await withTimeout(tokensIn(redis));
   const outcomes: Outcome[] = [];
   for (const token of given) {
     const taken = decideToken(token, stored);
-    if (taken === 'added' && !dryRun) await withTimeout(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
+    if (taken === 'added' && !dryRun)
+      await withTimeout(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
     if (taken === 'added') stored.push(token);
     outcomes.push(taken);
   }
@@ -93,8 +108,11 @@ function auditTaking(redis: Connection, settings: AuditSettings, log: LogName) {
   let known: KnownEntries | null = null;
 
   async function read(): Promise<KnownEntries> {
-    const found = new KnownEntries(log === 'audit' ? settings.maxEntries : settings.bans.maxEntries);
-    for await (const { values } of entriesIn(redis, log)) for (const entry of values) found.note(entry);
+    const found = new KnownEntries(
+      log === 'audit' ? settings.maxEntries : settings.bans.maxEntries,
+    );
+    for await (const { values } of entriesIn(redis, log))
+      for (const entry of values) found.note(entry);
     return found;
   }
 
@@ -105,7 +123,8 @@ function auditTaking(redis: Connection, settings: AuditSettings, log: LogName) {
       const outcomes = given.map((entry) => known!.decide(entry));
       if (dryRun) return outcomes;
       const [first] = given;
-      if (isFirst && first && known.isEmpty) await withTimeout(runScript(redis, NUMBER, LOGS[log], [first.number - 1]));
+      if (isFirst && first && known.isEmpty)
+        await withTimeout(runScript(redis, NUMBER, LOGS[log], [first.number - 1]));
       const added = given.filter((_, i) => outcomes[i] === 'added');
       await entries.appendAll(added.map(({ number: _, ...entry }) => entry));
       return outcomes;

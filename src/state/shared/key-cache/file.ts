@@ -44,8 +44,8 @@ export interface Freshness {
 export type KeyCacheFile = ReturnType<typeof keyCacheFileIn>;
 
 /**
- * The key cache file for its single writer, the process that holds the lock. Its methods throw SQLite errors.
- * `source`: `KeySource.name`.
+ * The key cache file for its single writer, the process that holds the lock. Its methods throw
+ * SQLite errors. `source`: `KeySource.name`.
  */
 export function keyCacheFileIn(folder: string, source: string, failed: (error: unknown) => void) {
   const path = join(folder, KEY_CACHE_FILE);
@@ -58,7 +58,14 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
   function create(): void {
     remove();
     opened = openAt(path);
-    const never: Freshness = { source, swept: 0, fresh: 0, imported: false, gateways: 1, tokens: [] };
+    const never: Freshness = {
+      source,
+      swept: 0,
+      fresh: 0,
+      imported: false,
+      gateways: 1,
+      tokens: [],
+    };
     opened.exec(LAYOUT);
     prepare('INSERT INTO standing VALUES (?)').run(JSON.stringify(never));
   }
@@ -71,7 +78,9 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
     for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
   }
 
-  /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
+  /**
+   * Reports the error, and deletes a file that cannot be written, because it would miss changes.
+   */
   function discard(error: unknown): void {
     failed(error);
     changed = [];
@@ -109,14 +118,18 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
       if (!lock) return false;
       opened = openAt(path);
       if (freshness()?.source !== source) create();
-      opened.exec('PRAGMA temp_store = MEMORY; CREATE TEMP TABLE seen (number INTEGER PRIMARY KEY)');
+      opened.exec(
+        'PRAGMA temp_store = MEMORY; CREATE TEMP TABLE seen (number INTEGER PRIMARY KEY)',
+      );
       return true;
     },
     get freshness() {
       return freshness()!;
     },
     setFreshness(changes: Partial<Freshness>): void {
-      prepare('UPDATE standing SET freshness = ?').run(JSON.stringify({ ...freshness(), ...changes }));
+      prepare('UPDATE standing SET freshness = ?').run(
+        JSON.stringify({ ...freshness(), ...changes }),
+      );
     },
     /** Removes the row of a changed key, batched with all changes of this turn. */
     forgetSoon(hash: string): void {
@@ -142,11 +155,17 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
       });
     },
     beginSweep: () => opened!.exec('DELETE FROM seen'),
-    /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: none. */
+    /**
+     * Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end;
+     * `null`: none.
+     */
     removeUnseen(after: number): number | null {
       const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
       const { last } = prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;
-      prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(after, last!);
+      prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(
+        after,
+        last!,
+      );
       return last as number | null;
     },
     /** Makes writes survive power loss. */
@@ -162,25 +181,31 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
   };
 }
 
-/** Readable for its owner only, because it shows plans. SQLite copies the mode to its other files. */
+/**
+ * Readable for its owner only, because it shows plans. SQLite copies the mode to its other files.
+ */
 function openAt(file: string): DatabaseSync {
   try {
-    // Closing a descriptor drops the SQLite locks of other connections of this process, so an existing file is never
-    // opened here.
+    // Closing a descriptor drops the SQLite locks of other connections of this process, so an
+    // existing file is never opened here.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     chmodSync(file, 0o600);
   }
   return openDatabase(file, { timeout: 1_000 }, (db) => {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
+    db.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304',
+    );
     return db;
   });
 }
 
 /** `null`: a file of another format, or an incomplete one. */
 export function freshnessIn(db: DatabaseSync): Freshness | null {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
+    user_version: number;
+  };
   const row = version === FORMAT ? db.prepare('SELECT freshness FROM standing').get() : undefined;
   return row ? (JSON.parse(row.freshness as string) as Freshness) : null;
 }
@@ -192,5 +217,12 @@ export function packKey(record: KeyRecord): string {
 
 export function unpackKey(hash: string, text: string): KeyRecord {
   const fields = JSON.parse(text) as Partial<KeyRecord>;
-  return wholeRecord({ hash, label: null, windows: null, expiresAt: null, revokedAt: null, ...fields });
+  return wholeRecord({
+    hash,
+    label: null,
+    windows: null,
+    expiresAt: null,
+    revokedAt: null,
+    ...fields,
+  });
 }

@@ -21,8 +21,8 @@ export interface KeyCacheOptions {
 }
 
 /**
- * Looks up keys during an outage. Returns nothing for a key if the cache may be wrong: if it is too old, belongs to
- * another backend, or lacks a change that was received here.
+ * Looks up keys during an outage. Returns nothing for a key if the cache may be wrong: if it is too
+ * old, belongs to another backend, or lacks a change that was received here.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
@@ -62,7 +62,9 @@ export class KeyCache {
     return row !== null && row.record.version !== record?.version;
   }
 
-  /** Milliseconds since all changes were known to be received; Infinity: no cache for this backend. */
+  /**
+   * Milliseconds since all changes were known to be received; Infinity: no cache for this backend.
+   */
   get age(): number {
     const freshness = this.#ofThisSource();
     return freshness ? Math.abs(this.#clock() - freshness.fresh) : Number.POSITIVE_INFINITY;
@@ -79,7 +81,8 @@ export class KeyCache {
     const { folder, maxAge } = this.#options;
     const freshness = this.#reader.freshness;
     if (!freshness || freshness.swept === 0) return `${folder} has no copy of its keys yet`;
-    if (freshness.source !== this.#options.source) return `the copy of keys in ${folder} is of another Redis`;
+    if (freshness.source !== this.#options.source)
+      return `the copy of keys in ${folder} is of another Redis`;
     const { age } = this;
     if (age <= maxAge) return null;
     const hours = (milliseconds: number) => `${Math.round(milliseconds / 36_000) / 100} h`;
@@ -92,7 +95,9 @@ export class KeyCache {
 
   #ofThisSource(): Freshness | null {
     const freshness = this.#reader.freshness;
-    return freshness && freshness.swept > 0 && freshness.source === this.#options.source ? freshness : null;
+    return freshness && freshness.swept > 0 && freshness.source === this.#options.source
+      ? freshness
+      : null;
   }
 
   #usable(): Freshness | null {
@@ -104,8 +109,9 @@ export class KeyCache {
 }
 
 /**
- * Changed keys, and when the message arrived: a row of the cache is valid only if it was read later. Rows have the time
- * of another process; doubts are kept on the monotonic clock, so that a change of the clock does not extend them.
+ * Changed keys, and when the message arrived: a row of the cache is valid only if it was read
+ * later. Rows have the time of another process; doubts are kept on the monotonic clock, so that a
+ * change of the clock does not extend them.
  */
 export class KeysInDoubt {
   readonly #clock: () => number;
@@ -133,7 +139,10 @@ export class KeysInDoubt {
     this.#floor = at;
   }
 
-  /** Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves nothing. */
+  /**
+   * Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves
+   * nothing.
+   */
   isTrue(hash: string, readAt: number): boolean {
     const heard = this.#heard.get(hash) ?? this.#floor;
     return heard === null || this.#isBefore(heard, readAt);
@@ -160,15 +169,16 @@ export interface KeysWithCacheOptions {
 }
 
 /**
- * Adds the cache as `findCopy`, separate from `find`, so that its records are never taken for those of the store. A key
- * that the cache lacks stays unknown, because it may be newer.
+ * Adds the cache as `findCopy`, separate from `find`, so that its records are never taken for those
+ * of the store. A key that the cache lacks stays unknown, because it may be newer.
  */
 export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
   return {
     ...keys,
     async find(hash, hasFallback = false) {
       const found = await keys.find(hash, hasFallback || cache.find(hash) !== null);
-      // A message was lost if the cache admits a key that the store refuses. This must not wait for the next sweep.
+      // A message was lost if the cache admits a key that the store refuses. This must not wait for
+      // the next sweep.
       if (mayRefuse(found) && cache.differs(hash, found)) {
         cache.doubt(hash);
         refresh(hash);
@@ -189,8 +199,8 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
 }
 
 /**
- * Operator tokens during an outage: as last read by this process, or else from the cache. The cache lags by seconds, so
- * it must not restore a token that is known to be deleted.
+ * Operator tokens during an outage: as last read by this process, or else from the cache. The cache
+ * lags by seconds, so it must not restore a token that is known to be deleted.
  */
 export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'known'>): TokenStore {
   let last: readonly TokenRecord[] | null = null;
@@ -210,9 +220,15 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'known
   };
 }
 
-/** Most keys have nothing that could refuse a client and need no cache check. A changed key may have lost scopes. */
+/**
+ * Most keys have nothing that could refuse a client and need no cache check. A changed key may have
+ * lost scopes.
+ */
 function mayRefuse(found: KeyRecord | null): boolean {
   if (found === null) return true;
   const { version, revokedAt, disabledAt, expiresAt, addresses } = found;
-  return version > 1 || [revokedAt, disabledAt, expiresAt, addresses].some((restriction) => restriction !== null);
+  return (
+    version > 1 ||
+    [revokedAt, disabledAt, expiresAt, addresses].some((restriction) => restriction !== null)
+  );
 }

@@ -15,8 +15,8 @@ const PAGE_SIZE = 100;
 type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
 
 /**
- * Reads the key cache while another process may write it, and detects a new file within a second. An unreadable file
- * counts as missing.
+ * Reads the key cache while another process may write it, and detects a new file within a second.
+ * An unreadable file counts as missing.
  */
 export class KeyCacheReader {
   readonly #file: string;
@@ -27,7 +27,11 @@ export class KeyCacheReader {
   #lookAgainAt = Number.NEGATIVE_INFINITY;
 
   /** `clock`: monotonic milliseconds. */
-  constructor(folder: string, failed: (error: unknown) => void, clock: () => number = () => performance.now()) {
+  constructor(
+    folder: string,
+    failed: (error: unknown) => void,
+    clock: () => number = () => performance.now(),
+  ) {
     this.#file = join(folder, KEY_CACHE_FILE);
     this.#failed = failed;
     this.#clock = clock;
@@ -42,13 +46,20 @@ export class KeyCacheReader {
     return this.#freshness;
   }
 
-  /** The record with one of its hashes, and when it was read from the backend; `null`: not cached. */
+  /**
+   * The record with one of its hashes, and when it was read from the backend; `null`: not cached.
+   */
   find(hash: string): { readonly record: KeyRecord; readonly at: number } | null {
     const row = this.#read(({ byHash }) => byHash.get(hash) ?? null);
-    return row && { record: unpackKey(row.hash as string, row.record as string), at: row.at as number };
+    return (
+      row && { record: unpackKey(row.hash as string, row.record as string), at: row.at as number }
+    );
   }
 
-  /** All keys. The cache has no index by age or id, because requests need neither, so both read all rows. */
+  /**
+   * All keys. The cache has no index by age or id, because requests need neither, so both read all
+   * rows.
+   */
   all(asOf: number): KeysAsOf {
     const records = () => this.#records();
     const find = (hash: string) => this.find(hash)?.record;
@@ -112,7 +123,9 @@ function openAt(file: string, inode: number) {
     db,
     inode,
     byHash: db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1'),
-    page: db.prepare(`SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`),
+    page: db.prepare(
+      `SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`,
+    ),
   }));
 }
 

@@ -5,13 +5,17 @@ import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Bus } from '../backend.ts';
 import { type KeyCacheFile, keyCacheFileIn } from './file.ts';
 
-/** Milliseconds between two updates of the freshness. Longer than a dead bus connection stays undetected. */
+/**
+ * Milliseconds between two updates of the freshness. Longer than a dead bus connection stays
+ * undetected.
+ */
 const FRESHNESS_INTERVAL = 5_000;
 /** Retry delay in milliseconds, for the backend and the file. */
 const READ_RETRY_DELAY = 1_000;
 const WRITE_RETRY_DELAY = 30_000;
 /**
- * Milliseconds from a message to the read of its key, so that every local process receives the message before the read.
+ * Milliseconds from a message to the read of its key, so that every local process receives the
+ * message before the read.
  */
 const SETTLE_TIME = 100;
 /** Keys per read, and changed keys that wait for it; more are left to a sweep. */
@@ -48,9 +52,10 @@ export interface KeyCacheSynchronizerOptions {
 }
 
 /**
- * Synchronizes the key cache with the backend. Rows of a changed key are removed when the message arrives and rewritten
- * after the new record is read. A sweep compares all keys: at the start, periodically, and when messages may have been
- * lost. One process per folder writes the cache; another takes over when it ends.
+ * Synchronizes the key cache with the backend. Rows of a changed key are removed when the message
+ * arrives and rewritten after the new record is read. A sweep compares all keys: at the start,
+ * periodically, and when messages may have been lost. One process per folder writes the cache;
+ * another takes over when it ends.
  */
 export class KeyCacheSynchronizer {
   readonly #options: KeyCacheSynchronizerOptions;
@@ -72,7 +77,13 @@ export class KeyCacheSynchronizer {
 
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
-    const { folder, source, failed, clock = Date.now, freshnessInterval = FRESHNESS_INTERVAL } = options;
+    const {
+      folder,
+      source,
+      failed,
+      clock = Date.now,
+      freshnessInterval = FRESHNESS_INTERVAL,
+    } = options;
     this.#clock = clock;
     this.#freshnessInterval = freshnessInterval;
     this.#file = keyCacheFileIn(folder, source.name, failed);
@@ -128,7 +139,9 @@ export class KeyCacheSynchronizer {
     await this.#readHeard();
     if (this.#file.isOpen && performance.now() >= this.#nextSweep) await this.#sweep();
     if (this.#file.isOpen && performance.now() >= this.#nextBeat) await this.#beat();
-    return this.#heard.size > 0 ? 0 : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
+    return this.#heard.size > 0
+      ? 0
+      : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
   }
 
   /** Whether this process owns the cache; takes it over from an ended process. */
@@ -174,7 +187,9 @@ export class KeyCacheSynchronizer {
   #keep(records: readonly (KeyRecord | null)[], at: number): void {
     if (!this.#file.isOpen) return;
     const known = records.filter((record) => record !== null);
-    const current = known.filter((record) => !hashesOf(record).some((hash) => this.#heard.has(hash)));
+    const current = known.filter(
+      (record) => !hashesOf(record).some((hash) => this.#heard.has(hash)),
+    );
     this.#file.put(current, at);
   }
 

@@ -1,4 +1,13 @@
-import { body, type Json, json, mediaType, operation, type Sent, type Subject, written } from '../subject.ts';
+import {
+  body,
+  type Json,
+  json,
+  mediaType,
+  operation,
+  type Sent,
+  type Subject,
+  written,
+} from '../subject.ts';
 
 const JSON_TEXT = 'RFC 8259';
 const MEDIA = 'OpenAPI 3.0.3, Request Body Object, content';
@@ -53,11 +62,16 @@ const optional = body(
   { source: 'OpenAPI 3.0.3, Request Body Object, required', good: ['', '{}'], bad: ['[]'] },
   false,
 );
-const required = body('bodies: presence', { 'application/json': { schema: { type: 'object' } } }, 'application/json', {
-  source: 'OpenAPI 3.0.3, Request Body Object, required',
-  good: ['{}'],
-  bad: [''],
-});
+const required = body(
+  'bodies: presence',
+  { 'application/json': { schema: { type: 'object' } } },
+  'application/json',
+  {
+    source: 'OpenAPI 3.0.3, Request Body Object, required',
+    good: ['{}'],
+    bad: [''],
+  },
+);
 
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
 const types: readonly Subject[] = [
@@ -99,7 +113,11 @@ const types: readonly Subject[] = [
     good: [],
     bad: ['application/json'],
   }),
-  mediaType({ '*/*': { schema } }, '{"a":"x"}', { source: `${MEDIA}: ranges`, good: [], bad: ['application/json'] }),
+  mediaType({ '*/*': { schema } }, '{"a":"x"}', {
+    source: `${MEDIA}: ranges`,
+    good: [],
+    bad: ['application/json'],
+  }),
   mediaType(
     {
       'text/*': { schema: { type: 'string', maxLength: 1 } },
@@ -108,33 +126,64 @@ const types: readonly Subject[] = [
     'abc',
     { source: `${MEDIA}: the most specific key`, good: ['text/plain'], bad: ['text/html'] },
   ),
-  body('media types', { 'text/plain': { schema: { type: 'string', enum: ['a', 'ä'] } } }, 'text/plain', {
-    source: MEDIA,
-    good: ['a', 'ä'],
-    bad: ['b', 'A'],
-  }),
-  body('media types', { 'text/plain': { schema: { type: 'string', maxLength: 3 } } }, 'text/plain', {
-    source: MEDIA,
-    good: ['abc', 'äöü'],
-    bad: ['abcd'],
-  }),
+  body(
+    'media types',
+    { 'text/plain': { schema: { type: 'string', enum: ['a', 'ä'] } } },
+    'text/plain',
+    {
+      source: MEDIA,
+      good: ['a', 'ä'],
+      bad: ['b', 'A'],
+    },
+  ),
+  body(
+    'media types',
+    { 'text/plain': { schema: { type: 'string', maxLength: 3 } } },
+    'text/plain',
+    {
+      source: MEDIA,
+      good: ['abc', 'äöü'],
+      bad: ['abcd'],
+    },
+  ),
   body(
     'media types',
     { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
     'application/octet-stream',
-    { source: 'OpenAPI 3.0.3, Considerations for File Uploads', good: ['abc', ['bytes', '\u0000\u0001ä']], bad: [] },
+    {
+      source: 'OpenAPI 3.0.3, Considerations for File Uploads',
+      good: ['abc', ['bytes', '\u0000\u0001ä']],
+      bad: [],
+    },
   ),
-  body('media types', { 'image/png': { schema: { type: 'string', format: 'binary', maxLength: 4 } } }, 'image/png', {
-    source: 'OpenAPI 3.0.3, Considerations for File Uploads',
-    good: ['abcd'],
-    bad: ['abcde'],
-  }),
+  body(
+    'media types',
+    { 'image/png': { schema: { type: 'string', format: 'binary', maxLength: 4 } } },
+    'image/png',
+    {
+      source: 'OpenAPI 3.0.3, Considerations for File Uploads',
+      good: ['abcd'],
+      bad: ['abcde'],
+    },
+  ),
 ];
 
-const form = (fields: Json, source: string, good: Sent[], bad: Sent[], more: Json = {}, encoding: Json = {}): Subject =>
+const form = (
+  fields: Json,
+  source: string,
+  good: Sent[],
+  bad: Sent[],
+  more: Json = {},
+  encoding: Json = {},
+): Subject =>
   body(
     'forms',
-    { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties: fields, ...more }, encoding } },
+    {
+      'application/x-www-form-urlencoded': {
+        schema: { type: 'object', properties: fields, ...more },
+        encoding,
+      },
+    },
     'application/x-www-form-urlencoded',
     { source, good, bad },
   );
@@ -156,10 +205,36 @@ const forms: readonly Subject[] = [
   ),
   form({ n: { type: 'integer' } }, FORM, ['n=1'], ['m=1', 'N=1'], { required: ['n'] }),
   form({ n: { type: 'integer' } }, FORM, ['n=1'], ['n=1&m=2'], { additionalProperties: false }),
-  form({ n: integers }, `${ENCODING}: form, exploded, by default`, ['n=1&n=2', 'n=1'], ['n=1&n=x', 'n=x']),
-  form({ n: integers }, ENCODING, ['n=1,2', 'n=1'], ['n=1,x'], {}, { n: { style: 'form', explode: false } }),
-  form({ n: integers }, ENCODING, ['n=1|2', 'n=1'], ['n=1|x'], {}, { n: { style: 'pipeDelimited', explode: false } }),
-  form({ n: integers }, ENCODING, ['n=1%202'], ['n=1%20x'], {}, { n: { style: 'spaceDelimited', explode: false } }),
+  form(
+    { n: integers },
+    `${ENCODING}: form, exploded, by default`,
+    ['n=1&n=2', 'n=1'],
+    ['n=1&n=x', 'n=x'],
+  ),
+  form(
+    { n: integers },
+    ENCODING,
+    ['n=1,2', 'n=1'],
+    ['n=1,x'],
+    {},
+    { n: { style: 'form', explode: false } },
+  ),
+  form(
+    { n: integers },
+    ENCODING,
+    ['n=1|2', 'n=1'],
+    ['n=1|x'],
+    {},
+    { n: { style: 'pipeDelimited', explode: false } },
+  ),
+  form(
+    { n: integers },
+    ENCODING,
+    ['n=1%202'],
+    ['n=1%20x'],
+    {},
+    { n: { style: 'spaceDelimited', explode: false } },
+  ),
   form(
     { o: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } } },
     ENCODING,
@@ -174,12 +249,20 @@ const forms: readonly Subject[] = [
     ['i=9223372036854775807'],
     ['i=9223372036854775808'],
   ),
-  form({ d: { type: 'string', format: 'date' } }, 'OpenAPI 3.0.3, Data Types', ['d=2024-02-29'], ['d=2023-02-29']),
+  form(
+    { d: { type: 'string', format: 'date' } },
+    'OpenAPI 3.0.3, Data Types',
+    ['d=2024-02-29'],
+    ['d=2023-02-29'],
+  ),
 ];
 
 type Part = readonly [headers: string, text: string];
 const BOUNDARY = 'cases';
-const part = (name: string, text: string, more = ''): Part => [`form-data; name="${name}"${more}`, text];
+const part = (name: string, text: string, more = ''): Part => [
+  `form-data; name="${name}"${more}`,
+  text,
+];
 const file = (name: string, text: string, type: string): Part =>
   part(name, text, `; filename="f"\r\nContent-Type: ${type}`);
 const jsonPart = (name: string, text: string): Part => [
@@ -237,7 +320,16 @@ const multiparts: readonly Subject[] = [
     { f: { type: 'array', items: binary, maxItems: 2 } },
     MULTIPART,
     [['two files', multipart(file('f', 'a', 'image/png'), file('f', 'b', 'image/png'))]],
-    [['three files', multipart(file('f', 'a', 'image/png'), file('f', 'b', 'image/png'), file('f', 'c', 'image/png'))]],
+    [
+      [
+        'three files',
+        multipart(
+          file('f', 'a', 'image/png'),
+          file('f', 'b', 'image/png'),
+          file('f', 'c', 'image/png'),
+        ),
+      ],
+    ],
   ),
   parted(
     { a: address },
@@ -277,7 +369,10 @@ const multiparts: readonly Subject[] = [
     [
       ['no last boundary', `--${BOUNDARY}\r\nContent-Disposition: form-data; name="s"\r\n\r\na`],
       ['no boundary at all', 's=a'],
-      ['a part without a name', `--${BOUNDARY}\r\nContent-Disposition: form-data\r\n\r\na\r\n--${BOUNDARY}--\r\n`],
+      [
+        'a part without a name',
+        `--${BOUNDARY}\r\nContent-Disposition: form-data\r\n\r\na\r\n--${BOUNDARY}--\r\n`,
+      ],
     ],
     { required: ['s'] },
   ),
@@ -299,7 +394,10 @@ const animal = {
 };
 const xml = body('XML', { 'application/xml': { schema: animal } }, 'application/xml', {
   source: XML,
-  good: ['<animal id="1"><name>a</name></animal>', '<animal id="1"><tags><tag>a</tag><tag>b</tag></tags></animal>'],
+  good: [
+    '<animal id="1"><name>a</name></animal>',
+    '<animal id="1"><tags><tag>a</tag><tag>b</tag></tags></animal>',
+  ],
   bad: [
     '<animal id="x"/>',
     '<animal/>',
@@ -318,7 +416,9 @@ const routes = written(
     '/routes/{x}': { parameters: [pathParameter], get: operation(), delete: operation() },
     '/routes/mine': { get: operation() },
     '/routes/{x}/parts/{y}': {
-      get: operation({ parameters: [pathParameter, { ...pathParameter, name: 'y', schema: { type: 'string' } }] }),
+      get: operation({
+        parameters: [pathParameter, { ...pathParameter, name: 'y', schema: { type: 'string' } }],
+      }),
     },
     '/files/{x}.json': { get: operation({ parameters: [pathParameter] }) },
     '/overridden/{x}': {
@@ -329,7 +429,12 @@ const routes = written(
   [
     ['a template', true, TEMPLATING, get('/routes/7')],
     ['a template with another type', false, TEMPLATING, get('/routes/x')],
-    ['a concrete path before a template', true, `${TEMPLATING}: Path Templating Matching`, get('/routes/mine')],
+    [
+      'a concrete path before a template',
+      true,
+      `${TEMPLATING}: Path Templating Matching`,
+      get('/routes/mine'),
+    ],
     ['two templates', true, TEMPLATING, get('/routes/7/parts/a')],
     ['the first of two is wrong', false, TEMPLATING, get('/routes/a/parts/a')],
     ['text behind a template', true, TEMPLATING, get('/files/7.json')],
@@ -340,7 +445,12 @@ const routes = written(
     ['another case', false, 'RFC 3986, 6.2.2.1', get('/Routes/7')],
     ['a slash behind it', false, TEMPLATING, get('/routes/7/')],
     ['a method of the path', true, 'OpenAPI 3.0.3, Path Item Object', get('/routes/7', 'DELETE')],
-    ['a method that is not described', false, 'OpenAPI 3.0.3, Path Item Object', get('/routes/7', 'PUT')],
+    [
+      'a method that is not described',
+      false,
+      'OpenAPI 3.0.3, Path Item Object',
+      get('/routes/7', 'PUT'),
+    ],
     [
       'a parameter of the operation hides that of the path',
       true,

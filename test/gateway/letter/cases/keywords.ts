@@ -4,13 +4,25 @@ const wright = (section: string) => `JSON Schema Validation (wright-00), ${secti
 const OBJECT = 'OpenAPI 3.0.3, Schema Object';
 const TYPES = 'OpenAPI 3.0.3, Data Types';
 const deep = (levels: number, inside: string) => '['.repeat(levels) + inside + ']'.repeat(levels);
-const check = (group: string, schema: Json, source: string, good: Sent[], bad: Sent[], schemas = {}): Subject =>
-  json(`bodies: ${group}`, schema, { source, good, bad }, schemas);
+const check = (
+  group: string,
+  schema: Json,
+  source: string,
+  good: Sent[],
+  bad: Sent[],
+  schemas = {},
+): Subject => json(`bodies: ${group}`, schema, { source, good, bad }, schemas);
 const array = (more: Json): Json => ({ type: 'array', items: {}, ...more });
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const types: readonly Subject[] = [
-  check('types', { type: 'integer' }, TYPES, ['7', '-7', '0'], ['1.5', '"7"', 'true', 'null', '1.0', '1e2']),
+  check(
+    'types',
+    { type: 'integer' },
+    TYPES,
+    ['7', '-7', '0'],
+    ['1.5', '"7"', 'true', 'null', '1.0', '1e2'],
+  ),
   check('types', { type: 'number' }, TYPES, ['1.5', '7', '1e2', '-0.0'], ['"1.5"', 'true', 'null']),
   check('types', { type: 'boolean' }, TYPES, ['true', 'false'], ['"true"', '1', '0', 'null']),
   check('types', { type: 'string' }, TYPES, ['"a"', '""'], ['1', 'null', 'true', '["a"]']),
@@ -26,7 +38,10 @@ const types: readonly Subject[] = [
   ),
   check(
     'types',
-    { type: 'object', properties: { a: { type: 'array', nullable: true, items: { type: 'integer' } } } },
+    {
+      type: 'object',
+      properties: { a: { type: 'array', nullable: true, items: { type: 'integer' } } },
+    },
     OBJECT,
     ['{"a":null}', '{"a":[1]}'],
     ['{"a":[null]}'],
@@ -48,9 +63,27 @@ const numbers: readonly Subject[] = [
     ['9223372036854775807', '-9223372036854775808'],
     ['9223372036854775808', '-9223372036854775809', '1e30'],
   ),
-  check('numbers', { type: 'integer', minimum: 1, maximum: 3 }, wright('5.3 and 5.5'), ['1', '3'], ['0', '4']),
-  check('numbers', { type: 'number', minimum: 1, exclusiveMinimum: true }, wright('5.4'), ['1.001'], ['1', '1.0']),
-  check('numbers', { type: 'number', maximum: 1, exclusiveMaximum: true }, wright('5.4'), ['0.999'], ['1']),
+  check(
+    'numbers',
+    { type: 'integer', minimum: 1, maximum: 3 },
+    wright('5.3 and 5.5'),
+    ['1', '3'],
+    ['0', '4'],
+  ),
+  check(
+    'numbers',
+    { type: 'number', minimum: 1, exclusiveMinimum: true },
+    wright('5.4'),
+    ['1.001'],
+    ['1', '1.0'],
+  ),
+  check(
+    'numbers',
+    { type: 'number', maximum: 1, exclusiveMaximum: true },
+    wright('5.4'),
+    ['0.999'],
+    ['1'],
+  ),
   check(
     'numbers',
     { type: 'integer', maximum: 9007199254740992 },
@@ -91,9 +124,27 @@ const strings: readonly Subject[] = [
     ['"ab"'],
   ),
   check('strings', { type: 'string', minLength: 2 }, wright('5.7'), ['"ab"'], ['"a"', '"🐈"']),
-  check('strings', { type: 'string', pattern: 'b+' }, wright('5.8: not anchored'), ['"abba"'], ['"a"']),
-  check('strings', { type: 'string', pattern: '^[a-z]+$' }, wright('5.8'), ['"abc"'], ['"abc\\n"', '"Abc"', '""']),
-  check('strings', { type: 'string', enum: ['a', ''] }, wright('5.20'), ['"a"', '""'], ['"A"', '"b"']),
+  check(
+    'strings',
+    { type: 'string', pattern: 'b+' },
+    wright('5.8: not anchored'),
+    ['"abba"'],
+    ['"a"'],
+  ),
+  check(
+    'strings',
+    { type: 'string', pattern: '^[a-z]+$' },
+    wright('5.8'),
+    ['"abc"'],
+    ['"abc\\n"', '"Abc"', '""'],
+  ),
+  check(
+    'strings',
+    { type: 'string', enum: ['a', ''] },
+    wright('5.20'),
+    ['"a"', '""'],
+    ['"A"', '"b"'],
+  ),
   check(
     'strings',
     { type: 'string', format: 'date' },
@@ -108,9 +159,27 @@ const strings: readonly Subject[] = [
     ['"2024-02-29T12:00:00Z"', '"2024-02-29t12:00:00.5-03:30"'],
     ['"2024-02-29 12:00"', '"2024-02-29T12:00:00"', '"2024-04-31T12:00:00Z"'],
   ),
-  check('strings', { type: 'string', format: 'byte' }, TYPES, ['"aGVsbG8="', '""'], ['"a"', '"aGVsbG8*"']),
-  check('strings', { type: 'string', format: 'ipv4' }, wright('7.3.4'), ['"192.0.2.1"'], ['"256.0.0.1"', '"1.2.3"']),
-  check('strings', { type: 'string', format: 'ipv6' }, wright('7.3.5'), ['"::1"'], ['":::1"', '"12345::"']),
+  check(
+    'strings',
+    { type: 'string', format: 'byte' },
+    TYPES,
+    ['"aGVsbG8="', '""'],
+    ['"a"', '"aGVsbG8*"'],
+  ),
+  check(
+    'strings',
+    { type: 'string', format: 'ipv4' },
+    wright('7.3.4'),
+    ['"192.0.2.1"'],
+    ['"256.0.0.1"', '"1.2.3"'],
+  ),
+  check(
+    'strings',
+    { type: 'string', format: 'ipv6' },
+    wright('7.3.5'),
+    ['"::1"'],
+    ['":::1"', '"12345::"'],
+  ),
   check(
     'strings',
     { type: 'string', format: 'email' },
@@ -118,12 +187,30 @@ const strings: readonly Subject[] = [
     ['"a@example.com"'],
     ['"example.com"', '"@example.com"'],
   ),
-  check('strings', { type: 'string', format: 'anything' }, 'OpenAPI 3.0.3, Data Types: format is open', ['"a"'], ['1']),
+  check(
+    'strings',
+    { type: 'string', format: 'anything' },
+    'OpenAPI 3.0.3, Data Types: format is open',
+    ['"a"'],
+    ['1'],
+  ),
 ];
 
 const lists: readonly Subject[] = [
-  check('lists', array({ items: { type: 'integer' } }), wright('5.9'), ['[1,2]'], ['[1,"2"]', '[null]']),
-  check('lists', array({ minItems: 1, maxItems: 2 }), wright('5.10 and 5.11'), ['[1]', '[1,2]'], ['[]', '[1,2,3]']),
+  check(
+    'lists',
+    array({ items: { type: 'integer' } }),
+    wright('5.9'),
+    ['[1,2]'],
+    ['[1,"2"]', '[null]'],
+  ),
+  check(
+    'lists',
+    array({ minItems: 1, maxItems: 2 }),
+    wright('5.10 and 5.11'),
+    ['[1]', '[1,2]'],
+    ['[]', '[1,2,3]'],
+  ),
   check(
     'lists',
     array({ uniqueItems: true }),
@@ -135,7 +222,13 @@ const lists: readonly Subject[] = [
 ];
 
 const objects: readonly Subject[] = [
-  check('objects', { type: 'object', required: ['a'] }, wright('5.15'), ['{"a":1}', '{"a":null}'], ['{}', '{"A":1}']),
+  check(
+    'objects',
+    { type: 'object', required: ['a'] },
+    wright('5.15'),
+    ['{"a":1}', '{"a":null}'],
+    ['{}', '{"A":1}'],
+  ),
   check(
     'objects',
     { type: 'object', required: ['toString', 'constructor'] },
@@ -173,7 +266,11 @@ const objects: readonly Subject[] = [
   ),
   check(
     'objects',
-    { type: 'object', required: ['id', 'a'], properties: { id: { type: 'integer', readOnly: true }, a: {} } },
+    {
+      type: 'object',
+      required: ['id', 'a'],
+      properties: { id: { type: 'integer', readOnly: true }, a: {} },
+    },
     `${OBJECT}, readOnly: required for answers only`,
     ['{"a":1}'],
     ['{}'],
@@ -236,15 +333,27 @@ const combined: readonly Subject[] = [
   check('combined', { not: { type: 'string' } }, wright('5.25'), ['1', '{}'], ['"a"']),
   check(
     'combined',
-    { allOf: [{ $ref: '#/components/schemas/Named' }, { type: 'object', properties: { n: { type: 'integer' } } }] },
+    {
+      allOf: [
+        { $ref: '#/components/schemas/Named' },
+        { type: 'object', properties: { n: { type: 'integer' } } },
+      ],
+    },
     OBJECT,
     ['{"name":"a","n":1}'],
     ['{"n":1}', '{"name":"a","n":"1"}'],
     { Named: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } },
   ),
-  check('combined', ref('Tree'), OBJECT, ['{"children":[{"children":[]}]}', '{}'], ['{"children":[{"children":1}]}'], {
-    Tree: { type: 'object', properties: { children: { type: 'array', items: ref('Tree') } } },
-  }),
+  check(
+    'combined',
+    ref('Tree'),
+    OBJECT,
+    ['{"children":[{"children":[]}]}', '{}'],
+    ['{"children":[{"children":1}]}'],
+    {
+      Tree: { type: 'object', properties: { children: { type: 'array', items: ref('Tree') } } },
+    },
+  ),
   check(
     'combined',
     { type: 'object', properties: { 'a/b~c%d': { type: 'integer' } } },
@@ -288,7 +397,12 @@ const base = {
   },
 };
 const car = {
-  Car: { allOf: [ref('Base'), { type: 'object', required: ['doors'], properties: { doors: { type: 'integer' } } }] },
+  Car: {
+    allOf: [
+      ref('Base'),
+      { type: 'object', required: ['doors'], properties: { doors: { type: 'integer' } } },
+    ],
+  },
 };
 /** Only what 3.0.3 and 3.0.4 judge alike. */
 const DISCRIMINATOR = 'OpenAPI 3.0.3 and 3.0.4, Discriminator Object';
@@ -324,4 +438,12 @@ const discriminators: readonly Subject[] = [
   ),
 ];
 
-export const keywords = [...types, ...numbers, ...strings, ...lists, ...objects, ...combined, ...discriminators];
+export const keywords = [
+  ...types,
+  ...numbers,
+  ...strings,
+  ...lists,
+  ...objects,
+  ...combined,
+  ...discriminators,
+];

@@ -6,7 +6,12 @@ const TYPES = 'OpenAPI 3.0.3, Data Types';
 const integer = { type: 'integer' };
 const string = { type: 'string', enum: ['blue', 'black'] };
 const list = { type: 'array', items: integer };
-const object = { type: 'object', required: ['R'], properties: { R: integer, G: integer }, additionalProperties: false };
+const object = {
+  type: 'object',
+  required: ['R'],
+  properties: { R: integer, G: integer },
+  additionalProperties: false,
+};
 const styled = (
   place: string,
   style: string,
@@ -36,7 +41,14 @@ const table: readonly Subject[] = [
   styled('path', 'matrix', false, string, [';p=blue'], ['blue', ';p=red', ';q=blue']),
   styled('path', 'matrix', true, list, [';p=1;p=2'], ['1,2', ';p=1;p=x']),
   styled('path', 'matrix', true, object, [';R=1;G=2'], [';p=R,1,G,2', ';R=x']),
-  styled('query', 'form', true, string, ['p=blue', 'p=%62lue', '%70=blue'], ['p=red', '', 'p', 'P=blue']),
+  styled(
+    'query',
+    'form',
+    true,
+    string,
+    ['p=blue', 'p=%62lue', '%70=blue'],
+    ['p=red', '', 'p', 'P=blue'],
+  ),
   styled('query', 'form', true, list, ['p=1&p=2', 'p=1'], ['p=1,2', 'p=x', 'p=1&p=x']),
   styled('query', 'form', false, list, ['p=1,2,3', 'p=1'], ['p=1,x', 'p=1|2']),
   styled('query', 'form', true, object, ['R=1&G=2', 'R=1'], ['R=x', 'G=2', 'R=1&G=x']),
@@ -62,13 +74,29 @@ const table: readonly Subject[] = [
   styled('cookie', 'form', false, object, ['p=R,1,G,2'], ['p=R,x']),
 ];
 
-const query = (schema: object, source: string, good: string[], bad: string[], more: object = {}): Subject =>
+const query = (
+  schema: object,
+  source: string,
+  good: string[],
+  bad: string[],
+  more: object = {},
+): Subject =>
   parameter('parameters: values', { in: 'query', schema, ...more }, { source, good, bad });
 
 const values: readonly Subject[] = [
   query({ type: 'boolean' }, TYPES, ['p=true', 'p=false'], ['p=1', 'p=TRUE', 'p=yes']),
-  query({ type: 'number' }, TYPES, ['p=1.5', 'p=-2', 'p=1e3'], ['p=x', 'p=1.5.2', 'p=0x1F', 'p=Infinity', 'p=NaN']),
-  query({ type: 'integer', format: 'int32' }, TYPES, ['p=2147483647', 'p=-2147483648'], ['p=2147483648']),
+  query(
+    { type: 'number' },
+    TYPES,
+    ['p=1.5', 'p=-2', 'p=1e3'],
+    ['p=x', 'p=1.5.2', 'p=0x1F', 'p=Infinity', 'p=NaN'],
+  ),
+  query(
+    { type: 'integer', format: 'int32' },
+    TYPES,
+    ['p=2147483647', 'p=-2147483648'],
+    ['p=2147483648'],
+  ),
   query(
     { type: 'integer', format: 'int64' },
     TYPES,
@@ -81,7 +109,12 @@ const values: readonly Subject[] = [
     ['p=9007199254740992'],
     ['p=9007199254740993'],
   ),
-  query({ type: 'string', format: 'date' }, TYPES, ['p=2024-02-29'], ['p=2023-02-29', 'p=2024-2-9', 'p=today']),
+  query(
+    { type: 'string', format: 'date' },
+    TYPES,
+    ['p=2024-02-29'],
+    ['p=2023-02-29', 'p=2024-2-9', 'p=today'],
+  ),
   query(
     { type: 'string', format: 'date-time' },
     TYPES,
@@ -116,7 +149,9 @@ const values: readonly Subject[] = [
   query(integer, FIXED, ['', 'p=1'], ['p=x']),
   query(integer, FIXED, ['p='], ['p=x'], { allowEmptyValue: true }),
   query(integer, FIXED, ['p=1'], ['', 'q=1'], { required: true }),
-  query({ type: 'string', maxLength: 7 }, FIXED, ['p=a/b?c:d', 'p=a%2Fb'], ['p=a/b?c:d@'], { allowReserved: true }),
+  query({ type: 'string', maxLength: 7 }, FIXED, ['p=a/b?c:d', 'p=a%2Fb'], ['p=a/b?c:d@'], {
+    allowReserved: true,
+  }),
   query(
     { anyOf: [{ type: 'integer' }, { enum: ['all'] }] },
     'OpenAPI 3.0.3, Schema Object',
@@ -127,12 +162,20 @@ const values: readonly Subject[] = [
   parameter(
     'parameters: values',
     { in: 'query', content: { 'application/json': { schema: object } } },
-    { source: FIXED, good: ['p=%7B%22R%22%3A1%7D'], bad: ['p=%7B%22R%22%3A%22x%22%7D', 'p=R', 'p=%7B'] },
+    {
+      source: FIXED,
+      good: ['p=%7B%22R%22%3A1%7D'],
+      bad: ['p=%7B%22R%22%3A%22x%22%7D', 'p=R', 'p=%7B'],
+    },
   ),
   parameter(
     'parameters: values',
     { in: 'path', schema: { type: 'string' } },
-    { source: 'RFC 3986, 2.2: encoded, they are data', good: ['a%2Fb', 'a%3Bb', 'a%20b', '%C3%A4'], bad: [] },
+    {
+      source: 'RFC 3986, 2.2: encoded, they are data',
+      good: ['a%2Fb', 'a%3Bb', 'a%20b', '%C3%A4'],
+      bad: [],
+    },
   ),
 ];
 

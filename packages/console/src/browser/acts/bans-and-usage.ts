@@ -9,7 +9,10 @@ import { Choice, DurationField, Field } from '../parts/fields.ts';
 export interface BanTarget {
   /** The id of a key or the name of an account. */
   readonly party: string;
-  /** As the middle of a sentence: `key_1`, `all keys of acme on plan team (they are counted as one)`. */
+  /**
+   * As the middle of a sentence: `key_1`, `all keys of acme on plan team (they are counted as
+   * one)`.
+   */
   readonly words: string;
 }
 
@@ -20,14 +23,22 @@ interface Counted {
 }
 
 const asOne = ({ account, plan }: Counted) =>
-  plan === null ? `all keys of ${account}` : `all keys of ${account} on plan ${plan} (counted together)`;
+  plan === null
+    ? `all keys of ${account}`
+    : `all keys of ${account} on plan ${plan} (counted together)`;
 
-/** `counted`: the counters that the party stands for. A key of a plan that counts accounts stands for all keys of its account. */
+/**
+ * `counted`: the counters that the party stands for. A key of a plan that counts accounts stands
+ * for all keys of its account.
+ */
 export function banTargetOf(party: string, counted: readonly Counted[]): BanTarget {
   const [first, ...more] = counted;
   if (!first) return { party, words: party };
   const words = first.key ?? asOne(first);
-  return { party, words: more.length === 0 ? words : `all keys of ${party} (${counted.length} counters)` };
+  return {
+    party,
+    words: more.length === 0 ? words : `all keys of ${party} (${counted.length} counters)`,
+  };
 }
 
 function endText({ bans }: Bans): string {
@@ -58,7 +69,9 @@ export const banAct = ({ party, words }: BanTarget): Act => ({
   title: `Ban ${party}`,
   verb: 'Ban',
   effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
-  ...durationAct('Duration', (body, reason) => call('PUT', `/bans/${encodeURIComponent(party)}`, { body, reason })),
+  ...durationAct('Duration', (body, reason) =>
+    call('PUT', `/bans/${encodeURIComponent(party)}`, { body, reason }),
+  ),
 });
 
 export const extendAct = ({ party, words }: BanTarget, until: string | null): Act => ({
@@ -86,7 +99,14 @@ export const grantAct = ({ party, words }: BanTarget, windows: readonly string[]
   verb: 'Grant units',
   effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
   fields: [
-    h(Field, { label: 'Units', name: 'units', type: 'number', min: 1, max: 1_000_000_000, required: true }),
+    h(Field, {
+      label: 'Units',
+      name: 'units',
+      type: 'number',
+      min: 1,
+      max: 1_000_000_000,
+      required: true,
+    }),
     h(Choice, {
       label: 'Window',
       name: 'window',
@@ -97,7 +117,10 @@ export const grantAct = ({ party, words }: BanTarget, windows: readonly string[]
     const units = Number(form.get('units'));
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
-    const answer = await call('POST', `/usage/${encodeURIComponent(party)}/grant`, { body, reason });
+    const answer = await call('POST', `/usage/${encodeURIComponent(party)}/grant`, {
+      body,
+      reason,
+    });
     return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(answer)}`;
   },
 });
@@ -115,9 +138,12 @@ export const resetAct = ({ party, words }: BanTarget): Act => ({
 /** What is left in every window after a change, and a ban that stays, in sentences. */
 function remainingText({ usage }: UsageList): string {
   const sentences = usage.map(({ key, account, plan, windows, banned }) => {
-    const left = windows.map(({ name, limit, remaining }) => `${number(remaining)} of ${number(limit)} in ${name}`);
+    const left = windows.map(
+      ({ name, limit, remaining }) => `${number(remaining)} of ${number(limit)} in ${name}`,
+    );
     const who = usage.length === 1 ? 'Left' : `${key ?? account} (${plan})`;
-    const ban = banned === null ? '' : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
+    const ban =
+      banned === null ? '' : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
     return `${who}: ${left.join(', ')}.${ban}`;
   });
   return sentences.join(' ');

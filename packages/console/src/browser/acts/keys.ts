@@ -11,7 +11,8 @@ import { Failure } from '../parts/view.ts';
 
 const keyPath = ({ id }: Key) => `/keys/${encodeURIComponent(id)}` as const;
 
-const patched = (key: Key, body: KeyUpdate, reason: string) => call('PATCH', keyPath(key), { body, reason });
+const patched = (key: Key, body: KeyUpdate, reason: string) =>
+  call('PATCH', keyPath(key), { body, reason });
 
 /** What can be done to a key that is not revoked. */
 export const keyActs = (key: Key): readonly Act[] => [
@@ -24,7 +25,10 @@ export const keyActs = (key: Key): readonly Act[] => [
 ];
 
 function planAct(key: Key): Act {
-  const own = key.limits === null ? '' : ` It keeps its own limits (${key.limits}), which override those of the plan.`;
+  const own =
+    key.limits === null
+      ? ''
+      : ` It keeps its own limits (${key.limits}), which override those of the plan.`;
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
@@ -50,7 +54,9 @@ const limitsAct = (key: Key): Act => ({
   }),
   async run(form, reason) {
     const { limits } = await patched(key, { limits: textIn(form, 'limits') || null }, reason);
-    return limits === null ? `${key.id} has no own limits.` : `${key.id} now has the limits ${limits}.`;
+    return limits === null
+      ? `${key.id} has no own limits.`
+      : `${key.id} now has the limits ${limits}.`;
   },
 });
 
@@ -58,7 +64,12 @@ const labelAct = (key: Key): Act => ({
   title: `Label of ${key.id}`,
   verb: 'Label',
   effect: 'For operators only; it changes no decision. Leave empty to remove it.',
-  fields: h(Field, { label: 'Label', name: 'label', defaultValue: key.label ?? '', maxLength: 200 }),
+  fields: h(Field, {
+    label: 'Label',
+    name: 'label',
+    defaultValue: key.label ?? '',
+    maxLength: 200,
+  }),
   async run(form, reason) {
     await patched(key, { label: textIn(form, 'label') || null }, reason);
     return null;
@@ -68,7 +79,9 @@ const labelAct = (key: Key): Act => ({
 function rotateAct(key: Key): Act {
   const overlaps = key.rotation?.overlapEnds ?? null;
   const earlier =
-    overlaps === null ? '' : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
+    overlaps === null
+      ? ''
+      : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
   return {
     title: `Rotate ${key.id}`,
     verb: 'Rotate',
@@ -83,7 +96,12 @@ function rotateAct(key: Key): Act {
         note: 'How long both secrets work: 0s to 90d.',
       }),
       overlaps !== null &&
-        h('label', { class: 'check' }, h('input', { type: 'checkbox', name: 'force' }), 'End the previous secret now'),
+        h(
+          'label',
+          { class: 'check' },
+          h('input', { type: 'checkbox', name: 'force' }),
+          'End the previous secret now',
+        ),
     ],
     async run(form, reason) {
       const body = { overlap: textIn(form, 'overlap'), ...(form.has('force') && { force: true }) };
@@ -94,8 +112,10 @@ function rotateAct(key: Key): Act {
 }
 
 const STATUS_EFFECTS = {
-  Disable: (id: string) => `Requests with ${id} get 401 until the key is enabled. Limits, usage and a ban are kept.`,
-  Enable: (id: string) => `Accepts requests with ${id} again, with its remaining quota. A ban continues until its end.`,
+  Disable: (id: string) =>
+    `Requests with ${id} get 401 until the key is enabled. Limits, usage and a ban are kept.`,
+  Enable: (id: string) =>
+    `Accepts requests with ${id} again, with its remaining quota. A ban continues until its end.`,
   Revoke: (id: string) =>
     `Revokes ${id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
 };
@@ -115,7 +135,11 @@ const statusAct = (key: Key, verb: keyof typeof STATUS_EFFECTS): Act => ({
 
 /** Fields of lists. */
 const LISTS = [
-  ['Addresses', 'addresses', 'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.'],
+  [
+    'Addresses',
+    'addresses',
+    'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.',
+  ],
   ['Scopes', 'scopes', 'Scopes for operations that require them, separated by commas.'],
   ['Metadata', 'metadata', 'Your own data: name=value, separated by commas.'],
 ] as const;
@@ -127,9 +151,20 @@ export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?:
     verb: account === undefined ? 'Create a key' : 'Create another key',
     effect: 'The key works at once. If the plan counts accounts, it shares their usage and bans.',
     fields: [
-      h(Field, { label: 'Account', name: 'account', defaultValue: account, required: true, maxLength: 64 }),
+      h(Field, {
+        label: 'Account',
+        name: 'account',
+        defaultValue: account,
+        required: true,
+        maxLength: 64,
+      }),
       h(PlanChoice, { value: plan }),
-      h(Field, { label: 'Label', name: 'label', maxLength: 200, note: 'Purpose of the key. Optional.' }),
+      h(Field, {
+        label: 'Label',
+        name: 'label',
+        maxLength: 200,
+        note: 'Purpose of the key. Optional.',
+      }),
       h('details', null, [
         h('summary', null, 'Limits, expiry, addresses, scopes, metadata'),
         h(Field, {
@@ -165,7 +200,9 @@ function bodyOf(form: FormData): NewKey {
       .map((one) => one.trim())
       .filter(Boolean);
   const [addresses, scopes, metadata] = [list('addresses'), list('scopes'), list('metadata')];
-  const given = ['label', 'limits', 'expiresIn'].map((name) => [name, textIn(form, name)]).filter(([, text]) => text);
+  const given = ['label', 'limits', 'expiresIn']
+    .map((name) => [name, textIn(form, name)])
+    .filter(([, text]) => text);
   return {
     account: textIn(form, 'account'),
     plan: textIn(form, 'plan'),
@@ -176,16 +213,23 @@ function bodyOf(form: FormData): NewKey {
   };
 }
 
-/** One without a value says so by an empty one, which the API takes; one without a name it refuses. */
+/**
+ * One without a value says so by an empty one, which the API takes; one without a name it refuses.
+ */
 function pairOf(text: string): [string, string] {
   const [name = '', ...value] = text.split('=');
   return [name.trim(), value.join('=').trim()];
 }
 
-/** A choice of plans. It asks for them when it is shown: to count the keys of each, the gateway reads all keys. */
+/**
+ * A choice of plans. It asks for them when it is shown: to count the keys of each, the gateway
+ * reads all keys.
+ */
 function PlanChoice({ value }: { value: string }) {
   const { value: answer, error } = useAnswer('/plans');
-  const options = answer?.plans.map((plan) => [plan.name, inWords(plan)] as const) ?? [[value, value] as const];
+  const options = answer?.plans.map((plan) => [plan.name, inWords(plan)] as const) ?? [
+    [value, value] as const,
+  ];
   return [h(Choice, { label: 'Plan', name: 'plan', value, options }), h(Failure, { error })];
 }
 

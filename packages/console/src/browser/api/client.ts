@@ -1,7 +1,10 @@
 import type { Role } from '../../admin-api.ts';
 import type { AnswerTo, SentTo } from '../../calls.ts';
 
-/** The admin API, by which alone the console knows and does anything. Sessions admit it below this path. */
+/**
+ * The admin API, by which alone the console knows and does anything. Sessions admit it below this
+ * path.
+ */
 const API = '/console/api';
 const SESSION = '/console/session';
 
@@ -65,14 +68,19 @@ export function call<Method extends string, Path extends string>(
 }
 
 /** `call` without a look at the contract. */
-export async function request<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+export async function request<T>(
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<T> {
   const { query = {}, body, reason, signal } = options;
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (reason) headers['X-Storegate-Reason'] = encodeURIComponent(reason);
   const url = API + path + queryText(query);
   const text = body === undefined ? null : JSON.stringify(body);
-  // Who makes a call again, because its answer was lost, does it once: it has the same Idempotency-Key.
+  // Who makes a call again, because its answer was lost, does it once: it has the same
+  // Idempotency-Key.
   const asked = `${url}\n${text}`;
   const key = method === 'POST' ? keyOf(asked) : null;
   if (key !== null) headers['Idempotency-Key'] = key;
@@ -96,11 +104,20 @@ function keyOf(asked: string): string {
 
 /** Browsers give `randomUUID` to no page without TLS on another machine. */
 const newKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 
 /** Opens a stream of events of the admin API. Rejects as `call`. */
-export async function openStream(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-  const response = await fetched(API + path + queryText(query), { headers: { Accept: 'text/event-stream' }, signal });
+export async function openStream(
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetched(API + path + queryText(query), {
+    headers: { Accept: 'text/event-stream' },
+    signal,
+  });
   if (response.ok) return response.body!;
   const error = refusalIn(response, await response.json().catch(() => null));
   if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
@@ -134,7 +151,8 @@ async function fetched(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-const noAnswer = () => new ApiError('no_answer', 'The gateway does not respond. It may be stopped, or unreachable.', 0);
+const noAnswer = () =>
+  new ApiError('no_answer', 'The gateway does not respond. It may be stopped, or unreachable.', 0);
 
 function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;

@@ -7,7 +7,10 @@ const AGAIN = 5_000;
 
 /** What a view knows of an answer of the admin API. */
 export interface Answer<T> {
-  /** The last one; it stays while a newer one is asked for, and when that fails. `null`: none came yet. */
+  /**
+   * The last one; it stays while a newer one is asked for, and when that fails. `null`: none came
+   * yet.
+   */
   readonly value: T | null;
   /** Why the newest could not be had. */
   readonly error: ApiError | null;
@@ -25,8 +28,8 @@ interface Polling {
 }
 
 /**
- * Asks `GET path` of the admin API, again when path or query change. Late answers to what is not asked any more are
- * dropped.
+ * Asks `GET path` of the admin API, again when path or query change. Late answers to what is not
+ * asked any more are dropped.
  */
 export function useAnswer<Path extends string>(
   path: Path,
@@ -41,7 +44,9 @@ export function useAnswer<Path extends string>(
     running.current?.abort();
     const aborting = new AbortController();
     running.current = aborting;
-    setState((before) => (before.of === asked ? { ...before, loading: true } : { of: asked, ...NOTHING }));
+    setState((before) =>
+      before.of === asked ? { ...before, loading: true } : { of: asked, ...NOTHING },
+    );
     try {
       const value = await request('GET', path, { query, signal: aborting.signal });
       setState({ of: asked, value, error: null, loading: false });
@@ -59,7 +64,8 @@ export function useAnswer<Path extends string>(
     return () => running.current?.abort();
   }, [refresh]);
 
-  const isDown = asOf(state.value) !== null || state.error?.status === 0 || state.error?.status === 503;
+  const isDown =
+    asOf(state.value) !== null || state.error?.status === 0 || state.error?.status === 503;
   const each = every ?? (isDown ? AGAIN : null);
   useEffect(() => {
     if (each === null) return;
@@ -74,13 +80,22 @@ export function useAnswer<Path extends string>(
   return { value: value as AnswerTo<'GET', Path> | null, error, loading, refresh };
 }
 
-/** The time of what the gateway knew, in an answer that it gave without the state; `null`: the state answered. */
+/**
+ * The time of what the gateway knew, in an answer that it gave without the state; `null`: the state
+ * answered.
+ */
 export function asOf(value: unknown): string | null {
   return (value as { asOf?: string } | null)?.asOf ?? null;
 }
 
-/** Asks again when `what` becomes another: for an answer that changes only together with something that is looked at more often. */
-export function useRefreshWith({ refresh }: Pick<Answer<unknown>, 'refresh'>, what: string | null): void {
+/**
+ * Asks again when `what` becomes another: for an answer that changes only together with something
+ * that is looked at more often.
+ */
+export function useRefreshWith(
+  { refresh }: Pick<Answer<unknown>, 'refresh'>,
+  what: string | null,
+): void {
   const before = useRef(what);
   useEffect(() => {
     if (what === null || what === before.current) return;
@@ -89,7 +104,10 @@ export function useRefreshWith({ refresh }: Pick<Answer<unknown>, 'refresh'>, wh
   }, [what, refresh]);
 }
 
-/** The time some hours before now, for a query; empty without hours. It stays, because a time that moves would be another question with each look. */
+/**
+ * The time some hours before now, for a query; empty without hours. It stays, because a time that
+ * moves would be another question with each look.
+ */
 export function useHoursAgo(hours: string): string {
   return useMemo(
     () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
@@ -97,7 +115,10 @@ export function useHoursAgo(hours: string): string {
   );
 }
 
-/** Runs calls of one form or button. `error`: why the last one failed; the promise has whether it succeeded. */
+/**
+ * Runs calls of one form or button. `error`: why the last one failed; the promise has whether it
+ * succeeded.
+ */
 export function useCall() {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);

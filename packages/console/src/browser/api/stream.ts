@@ -13,7 +13,10 @@ export interface StreamState {
 
 /** Milliseconds before a lost stream is opened again. */
 const AGAIN = 2_000;
-/** Milliseconds without a word after which a stream is lost: the gateway sends something every two seconds. */
+/**
+ * Milliseconds without a word after which a stream is lost: the gateway sends something every two
+ * seconds.
+ */
 const SILENCE = 5_000;
 
 interface Stream {
@@ -22,7 +25,9 @@ interface Stream {
   readonly onState: (state: StreamState) => void;
 }
 
-/** Opens a stream again whenever it is lost. EventSource would not report why a stream was refused. */
+/**
+ * Opens a stream again whenever it is lost. EventSource would not report why a stream was refused.
+ */
 async function keepOpen({ query, onEvent, onState }: Stream, stopped: AbortSignal): Promise<void> {
   let since: string | null = null;
   onState(CONNECTING);
@@ -53,7 +58,9 @@ async function readEvents(
   silence: AbortController,
   onEvent: Stream['onEvent'],
 ): Promise<void> {
-  const reader = stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
+  const reader = stream
+    .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
+    .getReader();
   let text = '';
   for (;;) {
     const timer = setTimeout(() => silence.abort(), SILENCE);
@@ -72,7 +79,9 @@ export interface LiveStream extends StreamState {
   readonly setPaused: (paused: boolean) => void;
 }
 
-/** Follows `GET /live` while the view is there and does not pause it, again when the query changes. */
+/**
+ * Follows `GET /live` while the view is there and does not pause it, again when the query changes.
+ */
 export function useLive(query: QueryOf<'followLive'>, onEvent: Stream['onEvent']): LiveStream {
   const [state, setState] = useState(CONNECTING);
   const [paused, setPaused] = useState(false);
@@ -81,7 +90,10 @@ export function useLive(query: QueryOf<'followLive'>, onEvent: Stream['onEvent']
   useEffect(() => {
     if (paused) return;
     const stopping = new AbortController();
-    void keepOpen({ query, onEvent: (data) => newest.current(data), onState: setState }, stopping.signal);
+    void keepOpen(
+      { query, onEvent: (data) => newest.current(data), onState: setState },
+      stopping.signal,
+    );
     return () => stopping.abort();
   }, [paused, JSON.stringify(query)]);
   return { ...(paused ? CONNECTING : state), paused, setPaused };

@@ -1,4 +1,7 @@
-/** Messages between the tabs of one console: `used`, a person is there; `session`, a sign-in or sign-out. */
+/**
+ * Messages between the tabs of one console: `used`, a person is there; `session`, a sign-in or
+ * sign-out.
+ */
 export type TabMessage = 'used' | 'session';
 
 const channel = new BroadcastChannel('storegate console');

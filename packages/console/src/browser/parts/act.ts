@@ -4,7 +4,9 @@ import { useCall } from '../api/hooks.ts';
 import { Failure } from './view.ts';
 
 export interface Act {
-  /** The button that opens it, and the heading: a verb and what it acts on, such as `Revoke key_1`. */
+  /**
+   * The button that opens it, and the heading: a verb and what it acts on, such as `Revoke key_1`.
+   */
   readonly title: string;
   /** What will happen, and what will not. */
   readonly effect: ComponentChildren;
@@ -16,17 +18,28 @@ export interface Act {
   readonly dangerous?: boolean;
   /** Whether a reason must be given. It may be given in any case. */
   readonly needsReason?: boolean;
-  /** Does it. What it resolves with is shown until it is closed; nothing: the dialog closes by itself. */
+  /**
+   * Does it. What it resolves with is shown until it is closed; nothing: the dialog closes by
+   * itself.
+   */
   readonly run: (form: FormData, reason: string) => Promise<ComponentChildren>;
   /** Called when the dialog is closed after the act was done: its result stays until then. */
   readonly after?: () => void;
 }
 
 /**
- * Asks once whether to do something to the state, with a reason for the audit log. Calls `onDone` afterwards, and
- * `onClose` when it is closed.
+ * Asks once whether to do something to the state, with a reason for the audit log. Calls `onDone`
+ * afterwards, and `onClose` when it is closed.
  */
-function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onClose: () => void }) {
+function ActDialog({
+  act,
+  onDone,
+  onClose,
+}: {
+  act: Act;
+  onDone: () => void;
+  onClose: () => void;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { error, busy, run } = useCall();
   const [isDone, setDone] = useState(false);
@@ -45,7 +58,10 @@ function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onC
     });
   }
 
-  /** The browser gives the focus back to the button that opened it, unless that is gone with what was done. */
+  /**
+   * The browser gives the focus back to the button that opened it, unless that is gone with what
+   * was done.
+   */
   function closed() {
     const { activeElement, body } = document;
     const isLost = activeElement === body || dialog.current?.contains(activeElement);
@@ -55,7 +71,8 @@ function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onC
   }
 
   /**
-   * Keeps the dialog open during a call, whose answer may have a secret that is shown once. Calls end by themselves.
+   * Keeps the dialog open during a call, whose answer may have a secret that is shown once. Calls
+   * end by themselves.
    */
   function stayWhileBusy(event: Event) {
     if (busy) event.preventDefault();
@@ -63,7 +80,13 @@ function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onC
 
   return h(
     'dialog',
-    { ref: dialog, class: 'act', onClose: closed, onCancel: stayWhileBusy, 'aria-labelledby': 'act-title' },
+    {
+      ref: dialog,
+      class: 'act',
+      onClose: closed,
+      onCancel: stayWhileBusy,
+      'aria-labelledby': 'act-title',
+    },
     [
       h('h2', { id: 'act-title' }, act.title),
       result
@@ -77,13 +100,32 @@ function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onC
             h('div', { class: 'effect' }, act.effect),
             act.fields,
             h('label', { class: 'field' }, [
-              h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (optional)'),
-              h('input', { name: 'reason', maxLength: 500, required: act.needsReason, autoComplete: 'off' }),
+              h(
+                'span',
+                null,
+                act.needsReason
+                  ? 'Reason, for the audit log'
+                  : 'Reason, for the audit log (optional)',
+              ),
+              h('input', {
+                name: 'reason',
+                maxLength: 500,
+                required: act.needsReason,
+                autoComplete: 'off',
+              }),
             ]),
             h(Failure, { error }),
             h('div', { class: 'buttons' }, [
-              h('button', { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy }, act.verb),
-              h('button', { type: 'button', disabled: busy, onClick: () => dialog.current?.close() }, 'Cancel'),
+              h(
+                'button',
+                { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy },
+                act.verb,
+              ),
+              h(
+                'button',
+                { type: 'button', disabled: busy, onClick: () => dialog.current?.close() },
+                'Cancel',
+              ),
             ]),
           ]),
     ],
@@ -99,8 +141,8 @@ export interface Acts {
 }
 
 /**
- * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its result, stay until they
- * are closed. `outdated`: the answers that are out of date after each act.
+ * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its
+ * result, stay until they are closed. `outdated`: the answers that are out of date after each act.
  */
 export function useActs(...outdated: readonly { readonly refresh: () => Promise<void> }[]): Acts {
   const [act, setAct] = useState<Act | null>(null);

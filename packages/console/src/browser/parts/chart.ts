@@ -30,28 +30,54 @@ const BOTTOM = 20;
 const TOP = 8;
 
 /**
- * Bars or lines over time, as SVG: people who do not see it, or want figures, have the table behind it. Series differ by pattern
- * as well as by colour, so that it can be read in black and white.
+ * Bars or lines over time, as SVG: people who do not see it, or want figures, have the table behind
+ * it. Series differ by pattern as well as by colour, so that it can be read in black and white.
  */
 export function Chart({ title, steps, series, kind, format }: ChartProps) {
   const id = useId();
   const heights = steps.map((_, step) => series.map(({ values }) => values[step] ?? 0));
-  const most = roundUp(Math.max(0, ...(kind === 'bars' ? heights.map((values) => total(values)) : heights.flat())));
-  const y = (value: number) => HEIGHT - BOTTOM - (most === 0 ? 0 : (value / most) * (HEIGHT - BOTTOM - TOP));
+  const most = roundUp(
+    Math.max(0, ...(kind === 'bars' ? heights.map((values) => total(values)) : heights.flat())),
+  );
+  const y = (value: number) =>
+    HEIGHT - BOTTOM - (most === 0 ? 0 : (value / most) * (HEIGHT - BOTTOM - TOP));
   const stepWidth = (WIDTH - LEFT) / Math.max(1, steps.length);
   const x = (step: number) => LEFT + step * stepWidth;
   return h('figure', { class: 'chart' }, [
-    h('figcaption', null, h('span', { id, class: 'chart-title' }, title), h(Legend, { series, kind })),
+    h(
+      'figcaption',
+      null,
+      h('span', { id, class: 'chart-title' }, title),
+      h(Legend, { series, kind }),
+    ),
     h('div', { class: 'plot' }, [
-      h('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-labelledby': id, preserveAspectRatio: 'none' }, [
-        h(Patterns, { id }),
-        [most, most / 2, 0].map((value) =>
-          h('g', { key: value, class: 'axis' }, h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) })),
-        ),
-        kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
-      ]),
+      h(
+        'svg',
+        {
+          viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+          role: 'img',
+          'aria-labelledby': id,
+          preserveAspectRatio: 'none',
+        },
+        [
+          h(Patterns, { id }),
+          [most, most / 2, 0].map((value) =>
+            h(
+              'g',
+              { key: value, class: 'axis' },
+              h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
+            ),
+          ),
+          kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
+        ],
+      ),
       most > 0 &&
-        h('div', { class: 'axis-y', 'aria-hidden': 'true' }, h('span', null, format(most)), h('span', null, format(0))),
+        h(
+          'div',
+          { class: 'axis-y', 'aria-hidden': 'true' },
+          h('span', null, format(most)),
+          h('span', null, format(0)),
+        ),
     ]),
     h('div', { class: 'axis-x', 'aria-hidden': 'true' }, [
       h('span', null, steps[0] ?? ''),
@@ -67,7 +93,11 @@ export function Chart({ title, steps, series, kind, format }: ChartProps) {
         columns: [
           { title: 'Time', cell: (step) => steps[step], names: true },
           ...series.map(({ name, values }): Column<number> => {
-            return { title: name, figure: true, cell: (step) => orDash(values[step] ?? null, format) };
+            return {
+              title: name,
+              figure: true,
+              cell: (step) => orDash(values[step] ?? null, format),
+            };
           }),
         ],
       }),
@@ -84,7 +114,13 @@ export function Chart({ title, steps, series, kind, format }: ChartProps) {
         const below = total(heights[step]!.slice(0, index));
         const top = y(below + value);
         const height = Math.max(0.5, y(below) - top);
-        return h('rect', { key: step, x: x(step) + stepWidth * 0.1, width: stepWidth * 0.8, y: top, height });
+        return h('rect', {
+          key: step,
+          x: x(step) + stepWidth * 0.1,
+          width: stepWidth * 0.8,
+          y: top,
+          height,
+        });
       }),
     );
   }
@@ -111,7 +147,12 @@ function Legend({ series, kind }: Pick<ChartProps, 'series' | 'kind'>) {
     'ul',
     { class: 'legend' },
     series.map(({ name, look }) =>
-      h('li', { key: name }, h('span', { class: `swatch ${kind} ${look}`, 'aria-hidden': 'true' }), name),
+      h(
+        'li',
+        { key: name },
+        h('span', { class: `swatch ${kind} ${look}`, 'aria-hidden': 'true' }),
+        name,
+      ),
     ),
   );
 }

@@ -52,7 +52,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: Tab
 }
 
 /** Names with their values, under each other. Those whose value is null are left out. */
-export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export function Facts({
+  facts,
+}: {
+  facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}) {
   const given = facts.filter(([, value]) => value !== null);
   const lines = given.flatMap(([name, value]) => [
     h('dt', { key: `${name} name` }, name),
@@ -89,17 +93,29 @@ export function Time({ at, relative = false }: { at: string | null; relative?: b
 }
 
 /** `10:20:30 (in 5m)`. */
-export const bothTimes = (at: string) => [h(Time, { at }), ' (', h(Time, { at, relative: true }), ')'];
+export const bothTimes = (at: string) => [
+  h(Time, { at }),
+  ' (',
+  h(Time, { at, relative: true }),
+  ')',
+];
 
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
 /** Whether the text is the whole id of a key; no account is called so. */
 export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
-/** The id of a key or the name of an account, which leads to all that is known of it. `null` is a dash. */
+/**
+ * The id of a key or the name of an account, which leads to all that is known of it. `null` is a
+ * dash.
+ */
 export function ClientLink({ who }: { who: string | null }) {
   if (who === null) return h('span', null, '–');
-  return h('a', { href: linkTo('keys-and-accounts', who), class: isKeyId(who) ? 'whole' : undefined }, who);
+  return h(
+    'a',
+    { href: linkTo('keys-and-accounts', who), class: isKeyId(who) ? 'whole' : undefined },
+    who,
+  );
 }
 
 export const planLink = (plan: string) => h('a', { href: linkTo('plans', plan) }, plan);

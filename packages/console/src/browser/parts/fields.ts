@@ -38,17 +38,28 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
     h('span', null, label),
     h(
       'select',
-      { name, onChange: (event: Event) => onChoice?.((event.currentTarget as HTMLSelectElement).value) },
-      options.map(([one, word]) => h('option', { key: one, value: one, selected: one === value }, word)),
+      {
+        name,
+        onChange: (event: Event) => onChoice?.((event.currentTarget as HTMLSelectElement).value),
+      },
+      options.map(([one, word]) =>
+        h('option', { key: one, value: one, selected: one === value }, word),
+      ),
     ),
   ]);
 }
 
-type SearchFieldProps = Pick<FieldProps, 'label' | 'name' | 'maxLength' | 'placeholder' | 'required'> & {
+type SearchFieldProps = Pick<
+  FieldProps,
+  'label' | 'name' | 'maxLength' | 'placeholder' | 'required'
+> & {
   readonly value: string;
 };
 
-/** A field of a search. It has what is looked for, also after a step back, and keeps the focus when it was changed. */
+/**
+ * A field of a search. It has what is looked for, also after a step back, and keeps the focus when
+ * it was changed.
+ */
 export function SearchField({ value, ...input }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   // A later effect could replace what has been typed by then.
@@ -70,7 +81,10 @@ interface FiltersProps {
   readonly children?: ComponentChildren;
 }
 
-/** The form that every search and every list with filters has. Choices may act by themselves: those have no name. */
+/**
+ * The form that every search and every list with filters has. Choices may act by themselves: those
+ * have no name.
+ */
 export function Filters({ label, verb = 'Filter', onSubmit, all = '', children }: FiltersProps) {
   function submit(event: SubmitEvent) {
     event.preventDefault();

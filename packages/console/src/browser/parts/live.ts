@@ -13,6 +13,7 @@ export function LiveSwitch(stream: LiveStream) {
 
 function words({ status, since, error, paused }: LiveStream): string {
   if (paused) return 'Paused';
-  if (status === 'lost') return `Not live since ${clockTime(since!)}${error ? `: ${error.message}` : ''}`;
+  if (status === 'lost')
+    return `Not live since ${clockTime(since!)}${error ? `: ${error.message}` : ''}`;
   return status === 'live' ? 'Live' : 'Connecting …';
 }

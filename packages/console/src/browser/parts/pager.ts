@@ -11,7 +11,10 @@ interface PagerProps {
   readonly onGo: (at: string) => void;
 }
 
-/** Steps through a list whose pages each name the next one only. The way back is remembered here: it must stay while a page is loaded. */
+/**
+ * Steps through a list whose pages each name the next one only. The way back is remembered here: it
+ * must stay while a page is loaded.
+ */
 export function Pager({ of, at, next, onGo }: PagerProps) {
   const [passed, setPassed] = useState<readonly string[]>([]);
   const wasShown = useRef(false);

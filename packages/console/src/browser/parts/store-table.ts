@@ -4,7 +4,12 @@ import { number } from '../format.ts';
 import { isWell, reasonInWords, stateInWords } from '../sentences/gateways.ts';
 import { Badge, type Column, Table, Time, type Tone } from './data.ts';
 
-const TONES = { up: 'good', recovering: 'warn', partial: 'warn', down: 'bad' } as const satisfies Record<string, Tone>;
+const TONES = {
+  up: 'good',
+  recovering: 'warn',
+  partial: 'warn',
+  down: 'bad',
+} as const satisfies Record<string, Tone>;
 
 interface StoreTableProps<S extends Store> {
   readonly stores: readonly S[];
@@ -23,7 +28,10 @@ export function StoreTable<S extends Store>({ stores, more = [] }: StoreTablePro
     columns: [
       { title: 'Store', names: true, cell: ({ store }) => store },
       { title: 'Upstream', cell: ({ upstream }) => upstream },
-      { title: 'Status', cell: (store) => h(Badge, { tone: TONES[store.state] }, stateInWords(store)) },
+      {
+        title: 'Status',
+        cell: (store) => h(Badge, { tone: TONES[store.state] }, stateInWords(store)),
+      },
       { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
       { title: 'Why', cell: (store) => reasonInWords(store) || '–' },
       { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },

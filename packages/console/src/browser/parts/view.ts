@@ -15,7 +15,10 @@ interface ViewProps {
   readonly children?: ComponentChildren;
 }
 
-/** One page of the console. Its heading takes the focus when it appears, so that a screen reader says where one is. */
+/**
+ * One page of the console. Its heading takes the focus when it appears, so that a screen reader
+ * says where one is.
+ */
 export function View({ title, about, actions, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Before the view is painted: title and focus must not belong to the former view.
@@ -25,15 +28,26 @@ export function View({ title, about, actions, children }: ViewProps) {
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return h('article', { class: 'view' }, [
     h('header', { class: 'view-head' }, [
-      h('div', null, h('h1', { ref: heading, tabIndex: -1 }, title), about && h('p', { class: 'about' }, about)),
+      h(
+        'div',
+        null,
+        h('h1', { ref: heading, tabIndex: -1 }, title),
+        about && h('p', { class: 'about' }, about),
+      ),
       actions && h('div', { class: 'actions' }, actions),
     ]),
     children,
   ]);
 }
 
-/** Draws an answer: the failure, a word while it loads, its age if the state is down, and the last value by `draw`. */
-export function answerView<T extends object>(answer: Answer<T>, draw: (value: T) => ComponentChildren) {
+/**
+ * Draws an answer: the failure, a word while it loads, its age if the state is down, and the last
+ * value by `draw`.
+ */
+export function answerView<T extends object>(
+  answer: Answer<T>,
+  draw: (value: T) => ComponentChildren,
+) {
   const { value, error, loading } = answer;
   const at = asOf(value);
   return h('div', { 'aria-busy': loading && value === null }, [
@@ -49,7 +63,13 @@ export function answerView<T extends object>(answer: Answer<T>, draw: (value: T)
 }
 
 /** A remark with a tone that words say too, not colour alone. */
-export function Notice({ tone = 'plain', children }: { tone?: Tone; children?: ComponentChildren }) {
+export function Notice({
+  tone = 'plain',
+  children,
+}: {
+  tone?: Tone;
+  children?: ComponentChildren;
+}) {
   return h('div', { class: `notice ${tone}`, role: tone === 'bad' ? 'alert' : 'note' }, children);
 }
 
@@ -59,7 +79,8 @@ export function Failure({ error }: { error: ApiError | null }) {
   const details = error.details.filter(({ message }) => !error.message.includes(message));
   return h(Notice, { tone: 'bad' }, [
     h('p', null, error.message, ' ', h('code', null, error.code)),
-    details.length > 0 && h(Texts, { texts: details.map(({ pointer, message }) => `${pointer} ${message}`) }),
+    details.length > 0 &&
+      h(Texts, { texts: details.map(({ pointer, message }) => `${pointer} ${message}`) }),
   ]);
 }
 

@@ -29,7 +29,10 @@ export function recordInWords({ bans, lifted: lift }: BanRecord, time: WriteTime
 }
 
 /** `expired at 10:20:30`, `lifted by alice at 10:20:30`, `never began`. */
-export function endInWords({ how, by, at }: NonNullable<BanEntry['ended']>, time: WriteTime): string {
+export function endInWords(
+  { how, by, at }: NonNullable<BanEntry['ended']>,
+  time: WriteTime,
+): string {
   if (how === 'failed') return 'never began';
   return `${how}${by === null || by === AUTOMATIC ? '' : ` by ${by}`} at ${time(at)}`;
 }

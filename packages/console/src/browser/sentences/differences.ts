@@ -1,4 +1,10 @@
-import type { BanEscalation, BansDiff, ConfigDiff, ContractDiff, ContractSummary } from '../../admin-api.ts';
+import type {
+  BanEscalation,
+  BansDiff,
+  ConfigDiff,
+  ContractDiff,
+  ContractSummary,
+} from '../../admin-api.ts';
 import { plural } from '../format.ts';
 import { planInWords } from './plans.ts';
 
@@ -16,13 +22,21 @@ export interface Difference {
   readonly restart?: boolean;
 }
 
-export function differencesIn({ settings, plans, accounts, bans, contract }: ConfigDiff): Difference[] {
+export function differencesIn({
+  settings,
+  plans,
+  accounts,
+  bans,
+  contract,
+}: ConfigDiff): Difference[] {
   return [
     ...settings.map(({ masked, ...setting }) => ({
       type: 'setting',
       ...setting,
       // Two masked secrets look alike.
-      ...(masked && setting.inForce === setting.inFiles ? { inForce: 'a secret', inFiles: 'another secret' } : {}),
+      ...(masked && setting.inForce === setting.inFiles
+        ? { inForce: 'a secret', inFiles: 'another secret' }
+        : {}),
     })),
     ...plans.map(({ name, inForce, inFiles }) => ({
       type: 'plan',
@@ -42,11 +56,22 @@ function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : String(value);
   };
   return Object.keys({ ...inForce, ...inFiles })
-    .map((name) => ({ type: 'bans', name, inForce: words(inForce, name), inFiles: words(inFiles, name) }))
+    .map((name) => ({
+      type: 'bans',
+      name,
+      inForce: words(inForce, name),
+      inFiles: words(inFiles, name),
+    }))
     .filter((row) => row.inForce !== row.inFiles);
 }
 
-function contractDifferences({ inForce, inFiles, added, removed, changed }: ContractDiff): Difference[] {
+function contractDifferences({
+  inForce,
+  inFiles,
+  added,
+  removed,
+  changed,
+}: ContractDiff): Difference[] {
   const summary = ({ title, version, digest, operations }: ContractSummary) =>
     `${title} ${version}, ${plural(operations, 'operation')}, ${digest}`;
   const operation = (name: string, before: string | null, after: string | null) => {

@@ -16,8 +16,13 @@ export type WriteTime = (at: string) => string;
 
 export const NO_GATEWAY = 'No gateway is running.';
 
-export const processName = ({ gateway, worker }: { gateway: string; worker: number | null }): string =>
-  worker === null ? gateway : `${gateway}, worker ${worker}`;
+export const processName = ({
+  gateway,
+  worker,
+}: {
+  gateway: string;
+  worker: number | null;
+}): string => (worker === null ? gateway : `${gateway}, worker ${worker}`);
 
 /** Milliseconds of the slowest access to the state; `null`: the state is in the gateway itself. */
 export function slowestOf(all: readonly { stateMs: number | null }[]): number | null {
@@ -38,8 +43,10 @@ export function missingWorkers(gateways: readonly CountingGateway[]): string[] {
     .map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not respond.`);
 }
 
-export const lostGateway = ({ gateway, at }: { gateway: string; at: string }, time: WriteTime): string =>
-  `${gateway} was last seen at ${time(at)} and did not shut down.`;
+export const lostGateway = (
+  { gateway, at }: { gateway: string; at: string },
+  time: WriteTime,
+): string => `${gateway} was last seen at ${time(at)} and did not shut down.`;
 
 export const withoutRedis = (gateway: string, since: string, time: WriteTime): string =>
   `${gateway} has had no connection to Redis since ${time(since)}.`;
@@ -71,9 +78,15 @@ export function configurationProblems(
     problems.push({ kind: 'copy', words: contractCopyInWords(gateway, contractCopy, time) });
   }
   if (differs.length > 0)
-    problems.push({ kind: 'difference', words: `${gateway} differs from most gateways in ${differs.join(', ')}.` });
+    problems.push({
+      kind: 'difference',
+      words: `${gateway} differs from most gateways in ${differs.join(', ')}.`,
+    });
   if (pendingRestart.length > 0)
-    problems.push({ kind: 'restart', words: `${gateway} needs a restart for ${pendingRestart.join(', ')}.` });
+    problems.push({
+      kind: 'restart',
+      words: `${gateway} needs a restart for ${pendingRestart.join(', ')}.`,
+    });
   return problems;
 }
 
@@ -93,7 +106,11 @@ const REASONS: Readonly<Record<string, string>> = {
 export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'up';
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
-export function stateInWords({ state, down, total }: Pick<Store, 'state' | 'down' | 'total'>): string {
+export function stateInWords({
+  state,
+  down,
+  total,
+}: Pick<Store, 'state' | 'down' | 'total'>): string {
   return state === 'partial' ? `down for ${down} of ${total} processes` : state;
 }
 

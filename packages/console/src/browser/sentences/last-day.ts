@@ -2,7 +2,8 @@ import type { LastDay, RefusedUnits, SimulatedWindow } from '../../admin-api.ts'
 import { number, plural } from '../format.ts';
 import type { WriteTime } from './gateways.ts';
 
-// What limits would have done to the requests of the last day, for the console and the command line.
+// What limits would have done to the requests of the last day, for the console and the command
+// line.
 
 export const NO_LAST_DAY = 'No gateway has data of the last 24 hours.';
 
@@ -14,28 +15,39 @@ export function simulatedRequests({ since, requests }: LastDay, time: WriteTime)
     `The last 24 hours, without the current minute, have ${plural(admitted, 'admitted request')} of this plan.`,
     ...(refused === 0
       ? []
-      : [`Limits and bans refused ${number(refused)} more; clients would repeat these under larger limits.`]),
+      : [
+          `Limits and bans refused ${number(refused)} more; clients would repeat these under larger limits.`,
+        ]),
   ];
 }
 
 /** What the simulation cannot know. */
 export function simulationGaps({ since, windows }: LastDay, time: WriteTime): string[] {
   return [
-    ...windows.filter(({ counted }) => !counted).map(({ name }) => `The plan has not counted by ${name} so far.`),
+    ...windows
+      .filter(({ counted }) => !counted)
+      .map(({ name }) => `The plan has not counted by ${name} so far.`),
     ...windows
       .filter((window) => window.since !== null && window.since > since!)
       .map((window) => `The plan has counted by ${window.name} since ${time(window.since!)} only.`),
     ...windows
       .filter(({ local }) => local)
-      .map(({ name }) => `The use by ${name} is unknown for requests that gateways decided locally during an outage.`),
+      .map(
+        ({ name }) =>
+          `The use by ${name} is unknown for requests that gateways decided locally during an outage.`,
+      ),
     ...windows
       .filter(({ floor, limit }) => floor !== null && floor > limit)
-      .map(({ name, floor }) => `Clients that used up to ${number(floor!)} by ${name} may be missing.`),
+      .map(
+        ({ name, floor }) => `Clients that used up to ${number(floor!)} by ${name} may be missing.`,
+      ),
   ];
 }
 
 export function limitedInWords(window: SimulatedWindow): string {
-  return window.counted ? `${number(window.limited)}${isIncomplete(window) ? ' or more' : ''}` : 'unknown';
+  return window.counted
+    ? `${number(window.limited)}${isIncomplete(window) ? ' or more' : ''}`
+    : 'unknown';
 }
 
 /** `12`, `12 to 15`, `12 or more`. */
@@ -44,4 +56,5 @@ export function unitsInWords({ least, most }: RefusedUnits): string {
   return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }
 
-const isIncomplete = ({ floor, limit, local }: SimulatedWindow): boolean => local || (floor !== null && floor > limit);
+const isIncomplete = ({ floor, limit, local }: SimulatedWindow): boolean =>
+  local || (floor !== null && floor > limit);

@@ -41,7 +41,10 @@ export function askedInWords({ method, path, operation }: ExplainedRequest): str
 }
 
 /** All steps in order, also those behind the step that ended the request. */
-export function stepsOf(request: ExplainedRequest, time: WriteTime = (at) => at): readonly ExplainedStep[] {
+export function stepsOf(
+  request: ExplainedRequest,
+  time: WriteTime = (at) => at,
+): readonly ExplainedStep[] {
   const steps = stepsAsked(request);
   const ended = request.step === null ? steps.length : steps.indexOf(request.step);
   return steps.map((name, i) => {
@@ -61,7 +64,8 @@ function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly 
 type InWords = (request: ExplainedRequest, time: WriteTime) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
-  http: ({ step, code, reason }) => (step === 'http' ? `${code}${given(': ', reason)}` : 'accepted'),
+  http: ({ step, code, reason }) =>
+    step === 'http' ? `${code}${given(': ', reason)}` : 'accepted',
   preflight: () => 'answered by the gateway, no key needed',
   pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway'),
   usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway'),
@@ -73,7 +77,9 @@ const WORDS: Readonly<Record<string, InWords>> = {
   },
   admit({ decision, code, outage, times, method }, time) {
     if (decision === null)
-      return code === null || method === 'OPTIONS' ? 'not counted' : `${code}${given(', ', outage)}`;
+      return code === null || method === 'OPTIONS'
+        ? 'not counted'
+        : `${code}${given(', ', outage)}`;
     return `${decisionInWords(decision, time)}${after(times.admitted, times.authenticated)}`;
   },
   contract({ step, code, operation, times }) {
@@ -105,7 +111,8 @@ function after(at: number | null, before: number | null): string {
 }
 
 /** A reason that only operators see, or an outage, behind a mark. */
-const given = (mark: ': ' | ', ', text: string | null): string => (text === null ? '' : `${mark}${text}`);
+const given = (mark: ': ' | ', ', text: string | null): string =>
+  text === null ? '' : `${mark}${text}`;
 
 const BY = {
   state: '',
@@ -114,29 +121,50 @@ const BY = {
 } as const;
 
 function decisionInWords(decision: Decision, time: WriteTime): string {
-  const { verdict, by, cost, violated, retryAt, retryAfter, strikes, strikesToBan, bannedUntil, banStarted, level } =
-    decision;
+  const {
+    verdict,
+    by,
+    cost,
+    violated,
+    retryAt,
+    retryAfter,
+    strikes,
+    strikesToBan,
+    bannedUntil,
+    banStarted,
+    level,
+  } = decision;
   const units = plural(cost, 'unit');
   if (verdict === 'admitted') return `admitted, ${units}${BY[by]}`;
   const ban = bannedUntil === null ? '' : ` until ${time(bannedUntil)}`;
   const parts = [
     verdict === 'banned' ? `banned${ban}` : `limited`,
-    ...(banStarted ? [`the ban began with this request${level === null ? '' : `, level ${level}`}`] : []),
+    ...(banStarted
+      ? [`the ban began with this request${level === null ? '' : `, level ${level}`}`]
+      : []),
     ...(violated === null ? [] : [`${violated} has less than ${units} left`]),
-    ...(strikesToBan === null || verdict === 'banned' ? [] : [`${strikes} of ${strikesToBan} strikes`]),
+    ...(strikesToBan === null || verdict === 'banned'
+      ? []
+      : [`${strikes} of ${strikesToBan} strikes`]),
     ...(retryAt === null ? [] : [`retry at ${time(retryAt)}, in ${retryAfter} s`]),
   ];
   return `${parts.join('; ')}${BY[by]}`;
 }
 
 /** Contract violations: how many, and place and rule of the first. */
-export function faultsInWords({ side, reportOnly, count, faults }: Faults): { head: string; lines: string[] } {
+export function faultsInWords({ side, reportOnly, count, faults }: Faults): {
+  head: string;
+  lines: string[];
+} {
   const whose = side === 'request' ? 'the request' : 'the response of the store';
   const left = count - faults.length;
   return {
     head: `${plural(count, 'violation')} in ${whose}${reportOnly ? ', report only' : ''}`,
     lines: [
-      ...faults.map(({ in: place, pointer, rule }) => `${place} ${pointer === '' ? '(whole)' : pointer}: ${rule}`),
+      ...faults.map(
+        ({ in: place, pointer, rule }) =>
+          `${place} ${pointer === '' ? '(whole)' : pointer}: ${rule}`,
+      ),
       ...(left > 0 ? [`and ${left} more`] : []),
     ],
   };

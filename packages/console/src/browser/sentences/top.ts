@@ -20,7 +20,9 @@ export function topTotal({ by, window, since, total }: Top, time: WriteTime): st
 
 /** How far counts may be off; `null`: they are exact. */
 export function topError({ error }: Pick<Top, 'error'>): string | null {
-  return error === 0 ? null : `Counts may be up to ${number(error)} too high; no unlisted client sent more than that.`;
+  return error === 0
+    ? null
+    : `Counts may be up to ${number(error)} too high; no unlisted client sent more than that.`;
 }
 
 export const overcount = (error: number): string => (error === 0 ? '0' : `up to ${number(error)}`);

@@ -51,12 +51,33 @@ export function Audit({ place: { query } }: { place: Place }) {
         all: (actor || action || target || since || below) && linkTo('audit'),
       },
       h(SearchField, { label: 'Operator', name: 'actor', value: actor, maxLength: 100 }),
-      h(SearchField, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
-      h(SearchField, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
-      h(Choice, { label: 'Since', options: SINCE, value: since, onChoice: (one) => go({ since: one }) }),
+      h(SearchField, {
+        label: 'Action',
+        name: 'action',
+        value: action,
+        maxLength: 40,
+        placeholder: 'keys.rotate',
+      }),
+      h(SearchField, {
+        label: 'Key, account, plan or token',
+        name: 'target',
+        value: target,
+        maxLength: 100,
+      }),
+      h(Choice, {
+        label: 'Since',
+        options: SINCE,
+        value: since,
+        onChoice: (one) => go({ since: one }),
+      }),
     ),
     answerView(answer, ({ entries }) => h(Entries, { entries })),
-    h(Pager, { of: 'the audit log', at: below, next: answer.value?.next, onGo: (at) => go({ below: at }) }),
+    h(Pager, {
+      of: 'the audit log',
+      at: below,
+      next: answer.value?.next,
+      onGo: (at) => go({ below: at }),
+    }),
   );
 }
 
@@ -70,7 +91,10 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
     columns: [
       { title: 'No.', figure: true, cell: (entry) => number(entry.number) },
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      { title: 'Operator', cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor) },
+      {
+        title: 'Operator',
+        cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor),
+      },
       { title: 'Did', names: true, cell: actionOf },
       { title: 'To', cell: targetOf },
       { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
@@ -84,15 +108,23 @@ const isFailed = (action: string) => action.endsWith('.failed');
 /** An entry `….failed` takes back the one before it. */
 function actionOf({ action }: Entry) {
   if (!isFailed(action)) return h('code', null, action);
-  return [h('code', null, action.replace(/\.failed$/, '')), ' ', h(Badge, { tone: 'bad' }, 'could not be made')];
+  return [
+    h('code', null, action.replace(/\.failed$/, '')),
+    ' ',
+    h(Badge, { tone: 'bad' }, 'could not be made'),
+  ];
 }
 
-/** Where more about a target is. Accounts have no action of their own: bans, usage and keys are about parties. */
+/**
+ * Where more about a target is. Accounts have no action of their own: bans, usage and keys are
+ * about parties.
+ */
 function targetOf({ action, target }: Entry) {
   const [kind] = action.split('.');
   if (kind === 'plans') return planLink(target);
   if (kind === 'config') return h('a', { href: linkTo('configuration') }, target);
-  const isParty = (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
+  const isParty =
+    (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
   return isParty ? h(ClientLink, { who: target }) : target;
 }
 

@@ -19,7 +19,9 @@ export function Bans({ place }: { place: Place }) {
   const mayAct = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
-    answerView(bans, ({ bans: inForce }) => h(Banned, { bans: inForce, acts: mayAct ? acts : null })),
+    answerView(bans, ({ bans: inForce }) =>
+      h(Banned, { bans: inForce, acts: mayAct ? acts : null }),
+    ),
     h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
     acts.dialog,
   ]);
@@ -37,11 +39,21 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
       { title: 'Ends', cell: ({ until }) => bothTimes(until) },
       {
         title: 'Level',
-        cell: ({ level, nextDuration: next }) => [level ?? '–', next && h('small', null, `next ${next}`)],
+        cell: ({ level, nextDuration: next }) => [
+          level ?? '–',
+          next && h('small', null, `next ${next}`),
+        ],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
-      { title: 'By', cell: ({ by, level }) => h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')) },
-      acts !== null && { title: 'Acts', cell: (ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)) },
+      {
+        title: 'By',
+        cell: ({ by, level }) =>
+          h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')),
+      },
+      acts !== null && {
+        title: 'Acts',
+        cell: (ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)),
+      },
     ],
   });
 }
@@ -76,7 +88,8 @@ function History({ place: { query }, inForce }: { place: Place; inForce: string 
   const since = useHoursAgo(hours);
   const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: 50 } });
   useRefreshWith(answer, inForce);
-  const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
+  const show = (changes: Readonly<Record<string, string>>) =>
+    goUnlessSecret('bans', '', { party, hours, ...changes });
 
   return [
     h('h2', null, 'History'),
@@ -90,9 +103,19 @@ function History({ place: { query }, inForce }: { place: Place; inForce: string 
         maxLength: 64,
         placeholder: 'key id or account',
       }),
-      h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
+      h(Choice, {
+        label: 'Since',
+        value: hours,
+        options: SPANS,
+        onChoice: (value) => show({ hours: value }),
+      }),
     ),
     answerView(answer, ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' })),
-    h(Pager, { of: 'the history', at: below, next: answer.value?.next, onGo: (at) => show({ below: at }) }),
+    h(Pager, {
+      of: 'the history',
+      at: below,
+      next: answer.value?.next,
+      onGo: (at) => show({ below: at }),
+    }),
   ];
 }

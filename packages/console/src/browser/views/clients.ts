@@ -20,22 +20,39 @@ const SHOWN = 50;
 export function Clients({ place }: { place: Place }) {
   const { rest, query } = place;
   if (rest !== '') return h(isKeyId(rest) ? KeyPage : AccountPage, { name: rest });
-  return h(View, { title: 'Keys and accounts', about: 'Find a key or an account: its limits, bans and refusals' }, [
-    h(Search, { find: query.find ?? '' }),
-    query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Enter part of an id, account or label.'),
-  ]);
+  return h(
+    View,
+    {
+      title: 'Keys and accounts',
+      about: 'Find a key or an account: its limits, bans and refusals',
+    },
+    [
+      h(Search, { find: query.find ?? '' }),
+      query.find
+        ? h(Found, { find: query.find })
+        : h('p', { class: 'empty' }, 'Enter part of an id, account or label.'),
+    ],
+  );
 }
 
 function Found({ find }: { find: string }) {
   const answer = useAnswer('/keys', { query: { find, sort: '-created', limit: SHOWN } });
   return answerView(answer, ({ keys, next }) => {
     const part = find.toLowerCase();
-    const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) => one.toLowerCase().includes(part));
+    const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) =>
+      one.toLowerCase().includes(part),
+    );
     return [
-      accounts.length > 0 && h('p', null, accounts.length === 1 ? 'Account: ' : 'Accounts: ', clientLinks(accounts)),
+      accounts.length > 0 &&
+        h('p', null, accounts.length === 1 ? 'Account: ' : 'Accounts: ', clientLinks(accounts)),
       h(List, { keys, empty: `No key has “${find}” in its id, account or label.` }),
       next !== null &&
-        h('p', null, `The newest ${SHOWN} are shown. `, h('a', { href: linkTo('keys', '', { find }) }, 'Show all')),
+        h(
+          'p',
+          null,
+          `The newest ${SHOWN} are shown. `,
+          h('a', { href: linkTo('keys', '', { find }) }, 'Show all'),
+        ),
     ];
   });
 }
@@ -45,20 +62,30 @@ function KeyPage({ name }: { name: string }) {
   const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
   const party = useSubject(name);
   const acts = useActs(key, ...Object.values(party));
-  return h(View, { title: name, about: key.value && aboutKey(key.value), actions: h(Search, null) }, [
-    answerView(key, (value) => [
-      h(Windows, { name, party, acts }),
-      h(Record, { value, acts }),
-      h(Activity, { name, party }),
-    ]),
-    acts.dialog,
-  ]);
+  return h(
+    View,
+    { title: name, about: key.value && aboutKey(key.value), actions: h(Search, null) },
+    [
+      answerView(key, (value) => [
+        h(Windows, { name, party, acts }),
+        h(Record, { value, acts }),
+        h(Activity, { name, party }),
+      ]),
+      acts.dialog,
+    ],
+  );
 }
 
 function aboutKey({ status, account, plan, label }: Key) {
   // A label may turn the direction of what is written; what stands around it stays as it is.
   const named = label !== null && [', “', h('bdi', null, label), '”'];
-  return [h(StatusOf, { status }), ' key of ', h(ClientLink, { who: account }), `, plan ${plan}`, named];
+  return [
+    h(StatusOf, { status }),
+    ' key of ',
+    h(ClientLink, { who: account }),
+    `, plan ${plan}`,
+    named,
+  ];
 }
 
 function Record({ value, acts }: { value: Key; acts: Acts }) {
@@ -76,7 +103,11 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ['Own limits', limits],
         [
           'Last used',
-          value.lastUsed ? h(Time, { at: value.lastUsed, relative: true }) : value.asOf ? 'not known' : 'never',
+          value.lastUsed
+            ? h(Time, { at: value.lastUsed, relative: true })
+            : value.asOf
+              ? 'not known'
+              : 'never',
         ],
         ['Created', [time(value.created), value.imported && ', imported from another system']],
         ['Expires', time(value.expires) ?? 'never'],
@@ -84,7 +115,10 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ['Revoked', time(value.revoked)],
         [
           'Rotated',
-          rotation && [time(rotation.at), ends !== null && ['; the previous secret works until ', time(ends)]],
+          rotation && [
+            time(rotation.at),
+            ends !== null && ['; the previous secret works until ', time(ends)],
+          ],
         ],
         ['Addresses', addresses === null ? null : addresses.join(', ')],
         ['Scopes', scopes.join(', ') || null],
@@ -123,7 +157,15 @@ function AccountPage({ name }: { name: string }) {
       answerView(keys, ({ keys, next }) => [
         h(List, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
         next !== null &&
-          h('p', null, h('a', { href: linkTo('keys', '', { account: name }) }, `All ${number(value.keys)} keys`)),
+          h(
+            'p',
+            null,
+            h(
+              'a',
+              { href: linkTo('keys', '', { account: name }) },
+              `All ${number(value.keys)} keys`,
+            ),
+          ),
       ]),
       h(Activity, { name, party }),
     ]),
@@ -134,8 +176,16 @@ function AccountPage({ name }: { name: string }) {
 /** Leads to the key whose whole id is given, else to all that have it as a part. */
 function Search({ find = '' }: { find?: string }) {
   const look = ({ find: text = '' }: Readonly<Record<string, string>>) =>
-    isKeyId(text) ? goUnlessSecret('keys-and-accounts', text) : goUnlessSecret('keys-and-accounts', '', { find: text });
+    isKeyId(text)
+      ? goUnlessSecret('keys-and-accounts', text)
+      : goUnlessSecret('keys-and-accounts', '', { find: text });
   return h(Filters, { label: 'Find a key or an account', verb: 'Find', onSubmit: look }, [
-    h(SearchField, { label: 'Key, account or label', name: 'find', value: find, required: true, maxLength: 200 }),
+    h(SearchField, {
+      label: 'Key, account or label',
+      name: 'find',
+      value: find,
+      required: true,
+      maxLength: 200,
+    }),
   ]);
 }

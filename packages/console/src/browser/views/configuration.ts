@@ -38,7 +38,11 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
         placeholder: 'maxBody, plans.yaml, environment, restart',
         onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement).value),
       }),
-      h('p', { class: 'soft', role: 'status' }, `${number(shown.length)} of ${number(settings.length)}`),
+      h(
+        'p',
+        { class: 'soft', role: 'status' },
+        `${number(shown.length)} of ${number(settings.length)}`,
+      ),
     ]),
     h(Table<Setting>, {
       caption: 'Settings in force',
@@ -47,7 +51,10 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
       empty: 'No matching settings.',
       columns: [
         { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
-        { title: 'Value', cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)) },
+        {
+          title: 'Value',
+          cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)),
+        },
         { title: 'From', cell: ({ source }) => h(Source, { source }) },
         { title: 'A change needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
       ],
@@ -77,12 +84,21 @@ function gatewaysTable(status: Status) {
           title: part[0]!.toUpperCase() + part.slice(1),
           cell: ({ configuration }: Gateway) => [
             h('code', null, configuration[part]),
-            configuration[part] === 'none' && [' ', h(Badge, { tone: 'warn' }, 'requests are not validated')],
+            configuration[part] === 'none' && [
+              ' ',
+              h(Badge, { tone: 'warn' }, 'requests are not validated'),
+            ],
             configuration.differs.includes(part) && [' ', h(Badge, { tone: 'warn' }, 'differs')],
           ],
         })),
-        { title: 'Restart required', cell: ({ configuration }) => configuration.pendingRestart.join(', ') || '–' },
-        { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
+        {
+          title: 'Restart required',
+          cell: ({ configuration }) => configuration.pendingRestart.join(', ') || '–',
+        },
+        {
+          title: 'Last reload',
+          cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
+        },
       ],
     }),
   ];
@@ -124,5 +140,7 @@ function webhooksTable({ endpoints }: Webhooks) {
 function statusOf({ status, failingSince, error }: WebhookEndpoint) {
   const [tone, words] = STATUSES[status];
   const badge = h(Badge, { tone }, words);
-  return failingSince === null ? badge : [badge, ' since ', h(Time, { at: failingSince }), `: ${error}`];
+  return failingSince === null
+    ? badge
+    : [badge, ' since ', h(Time, { at: failingSince }), `: ${error}`];
 }

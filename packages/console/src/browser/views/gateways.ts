@@ -7,27 +7,40 @@ import { StoreTable } from '../parts/store-table.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
 import { connectionsInWords, processName, slowestOf } from '../sentences/gateways.ts';
 
-/** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
+/**
+ * `storegate status` and `storegate stores`: every gateway that shares the state, and the stores
+ * behind them.
+ */
 export function Gateways() {
   const answer = useAnswer('/status', { every: 5_000 });
   const stores = useAnswer('/stores', { every: 5_000 });
-  return h(View, { title: 'Gateways', about: 'Running gateways and differences in their configuration' }, [
-    answerView(answer, (status) => [h(Missing, { ...status }), h(PeerGateways, { gateways: status.gateways })]),
-    h('section', { 'aria-label': 'Stores' }, [
-      h('h2', null, 'Stores'),
-      answerView(stores, (status) => [
+  return h(
+    View,
+    { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
+    [
+      answerView(answer, (status) => [
         h(Missing, { ...status }),
-        h(StoreTable<StoreWithProcesses>, {
-          stores: status.stores,
-          more: [
-            { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
-            { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
-            status.stores.some((one) => one.state === 'partial') && { title: 'Down for', cell: downFor },
-          ],
-        }),
+        h(PeerGateways, { gateways: status.gateways }),
       ]),
-    ]),
-  ]);
+      h('section', { 'aria-label': 'Stores' }, [
+        h('h2', null, 'Stores'),
+        answerView(stores, (status) => [
+          h(Missing, { ...status }),
+          h(StoreTable<StoreWithProcesses>, {
+            stores: status.stores,
+            more: [
+              { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
+              { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
+              status.stores.some((one) => one.state === 'partial') && {
+                title: 'Down for',
+                cell: downFor,
+              },
+            ],
+          }),
+        ]),
+      ]),
+    ],
+  );
 }
 
 const WORDS = {
@@ -49,17 +62,23 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
       { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
       {
         title: 'Status',
-        cell: ({ readiness }) => h(Badge, { tone: readiness === 'ready' ? 'good' : 'bad' }, WORDS[readiness]),
+        cell: ({ readiness }) =>
+          h(Badge, { tone: readiness === 'ready' ? 'good' : 'bad' }, WORDS[readiness]),
       },
       { title: 'Version', cell: ({ version, node }) => `${version} · Node ${node}` },
       {
         title: 'Up for',
-        cell: ({ uptime, started }) => h('time', { dateTime: started, title: started }, span(uptime * 1_000)),
+        cell: ({ uptime, started }) =>
+          h('time', { dateTime: started, title: started }, span(uptime * 1_000)),
       },
       { title: 'State', cell: stateOf },
       { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
       { title: 'Processes', cell: processesOf },
-      { title: 'Memory', figure: true, cell: ({ processes }) => bytes(total(processes, ({ memory }) => memory)) },
+      {
+        title: 'Memory',
+        figure: true,
+        cell: ({ processes }) => bytes(total(processes, ({ memory }) => memory)),
+      },
       { title: 'Configuration', cell: configurationOf },
     ],
   });
@@ -83,11 +102,16 @@ function stateOf({ state, processes }: Gateway) {
 
 function processesOf({ workers, processes }: Gateway) {
   if (workers === 0) return 'one process';
-  return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers respond`;
+  return processes.length === workers
+    ? `${workers} workers`
+    : `${processes.length} of ${workers} workers respond`;
 }
 
 function configurationOf({ configuration: { differs, pendingRestart, lastReload } }: Gateway) {
   if (differs.length > 0) return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
-  if (lastReload && lastReload.problems.length > 0) return h(Badge, { tone: 'bad' }, 'last reload refused');
-  return pendingRestart.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';
+  if (lastReload && lastReload.problems.length > 0)
+    return h(Badge, { tone: 'bad' }, 'last reload refused');
+  return pendingRestart.length > 0
+    ? h(Badge, { tone: 'warn' }, 'waits for a restart')
+    : 'as the others';
 }

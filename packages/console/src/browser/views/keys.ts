@@ -11,7 +11,12 @@ import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
-const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', disabled: 'warn', expired: 'warn', revoked: 'bad' };
+const TONES: Readonly<Record<KeyStatus, Tone>> = {
+  active: 'good',
+  disabled: 'warn',
+  expired: 'warn',
+  revoked: 'bad',
+};
 
 export function StatusOf({ status }: Pick<Key, 'status'>) {
   return h(Badge, { tone: TONES[status] }, status);
@@ -20,7 +25,9 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
 /** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
 export function Keys({ place: { query } }: { place: Place }) {
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
-  const answer = useAnswer('/keys', { query: { find, account, plan, status, sort, after, limit: 50 } });
+  const answer = useAnswer('/keys', {
+    query: { find, account, plan, status, sort, after, limit: 50 },
+  });
   const mayAct = useMay('operate');
   const acts = useActs(answer);
   const show = (changes: Readonly<Record<string, string>>) =>
@@ -60,13 +67,23 @@ export function Keys({ place: { query } }: { place: Place }) {
         onChoice: (one) => show({ sort: one }),
       }),
     ]),
-    answerView(answer, ({ keys }) => h(List, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' })),
-    h(Pager, { of: 'keys', at: after, next: answer.value?.next, onGo: (at) => show({ after: at }) }),
+    answerView(answer, ({ keys }) =>
+      h(List, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
+    ),
+    h(Pager, {
+      of: 'keys',
+      at: after,
+      next: answer.value?.next,
+      onGo: (at) => show({ after: at }),
+    }),
     acts.dialog,
   );
 }
 
-/** Keys in a table, each leading to all that is known of it. `of`: the account that all are of, where that need not be said. */
+/**
+ * Keys in a table, each leading to all that is known of it. `of`: the account that all are of,
+ * where that need not be said.
+ */
 export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string; of?: string }) {
   return h(Table<Key>, {
     caption: 'Keys',
@@ -75,9 +92,15 @@ export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string;
     empty,
     columns: [
       { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
-      of === undefined && { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
+      of === undefined && {
+        title: 'Account',
+        cell: ({ account }) => h(ClientLink, { who: account }),
+      },
       { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
-      { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
+      {
+        title: 'Plan',
+        cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`),
+      },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
       { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
       { title: 'Expires', cell: ({ expires }) => h(Time, { at: expires }) },

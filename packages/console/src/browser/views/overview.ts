@@ -22,7 +22,9 @@ const SHOWN_TICKS = 60;
 /** Whether all is well, and how it goes: live, the last hour, the last day. */
 export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
-  const stream = useLive({ event: 'now' }, (data) => setTicks((before) => withTick(before, data as LiveNow)));
+  const stream = useLive({ event: 'now' }, (data) =>
+    setTicks((before) => withTick(before, data as LiveNow)),
+  );
   const status = useAnswer('/status', { every: 10_000 });
   return h(
     View,
@@ -75,9 +77,14 @@ const TITLES: Readonly<Record<Trouble['view'], string>> = {
   configuration: 'Configuration',
 };
 
-/** Whether all is well; if not, each trouble with a link to its view. `known`: whether there is anything to judge by. */
+/**
+ * Whether all is well; if not, each trouble with a link to its view. `known`: whether there is
+ * anything to judge by.
+ */
 function verdictOf(troubles: readonly Trouble[], known: boolean, stream: StreamState) {
-  const tone = !known ? 'plain' : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
+  const tone = !known
+    ? 'plain'
+    : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
   return h('section', { class: `verdict ${tone}`, 'aria-label': 'Verdict' }, [
     h('p', { class: 'verdict-line', role: 'status' }, headline(troubles, known, stream)),
     troubles.length > 0 && h('ul', null, troubles.map(troubleItem)),
@@ -112,7 +119,10 @@ function Stores({ stores }: { stores: readonly Store[] }) {
   ]);
 }
 
-/** Links to pages of other systems, such as dashboards, in tabs of their own. Nothing if `console.links` names none. */
+/**
+ * Links to pages of other systems, such as dashboards, in tabs of their own. Nothing if
+ * `console.links` names none.
+ */
 function Links() {
   const { links } = useContext(SessionContext);
   if (links.length === 0) return null;
@@ -120,7 +130,11 @@ function Links() {
     'ul',
     { class: 'links', 'aria-label': 'Pages of other systems' },
     links.map(({ title, url }) =>
-      h('li', { key: url + title }, h('a', { href: url, target: '_blank', rel: 'noreferrer' }, title)),
+      h(
+        'li',
+        { key: url + title },
+        h('a', { href: url, target: '_blank', rel: 'noreferrer' }, title),
+      ),
     ),
   );
 }

@@ -23,7 +23,8 @@ function AllPlans() {
     {
       title: 'Plans',
       about: 'Plans, their limits and their keys',
-      actions: useMay('admin') && h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
+      actions:
+        useMay('admin') && h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
     },
     answerView(answer, ({ plans, public: open, bans }) => [
       h(Table<Plan>, {
@@ -50,7 +51,8 @@ function AllPlans() {
   );
 }
 
-const countInWords = (count: Plan['count']) => (count === 'account' ? 'all keys of an account together' : 'each key');
+const countInWords = (count: Plan['count']) =>
+  count === 'account' ? 'all keys of an account together' : 'each key';
 
 /** The limits of requests without a key. Only the plans file changes them. */
 function Public({ plan }: { plan: Plan | undefined }) {
@@ -64,7 +66,8 @@ function Public({ plan }: { plan: Plan | undefined }) {
   });
 }
 
-const keysLink = (plan: string, words: string) => h('a', { href: linkTo('keys', '', { plan }) }, words);
+const keysLink = (plan: string, words: string) =>
+  h('a', { href: linkTo('keys', '', { plan }) }, words);
 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
@@ -73,7 +76,10 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
   return h(Facts, {
     facts: [
       ['Banned after', `${plural(strikes, 'strike')} within ${window}, on every plan`],
-      ['A strike', `a refusal before Retry-After, after ${number(workers)} refusals by the same limit`],
+      [
+        'A strike',
+        `a refusal before Retry-After, after ${number(workers)} refusals by the same limit`,
+      ],
       ['Not counted', `refusals within ${grace} of the first`],
       ['Duration', `${durations.join(', then ')}; the last repeats`],
       ['Forgotten', `one level lower per ${decay} without a strike`],
@@ -93,7 +99,13 @@ function OnePlan({ name }: { name: string }) {
           ['In flight', inFlight(plan)],
           ['Weight', `${plan.weight}, if the store is busy`],
           ['Used', addressesInWords(plan.addresses)],
-          ['Keys', keysLink(name, plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'))],
+          [
+            'Keys',
+            keysLink(
+              name,
+              plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
+            ),
+          ],
         ],
       }),
       h('h2', null, 'Simulate other limits'),
@@ -127,8 +139,14 @@ const STEPS = 48;
 
 /** How many requests of a plan limits admitted and refused, each half hour. */
 function PlanHistory({ plan }: { plan: string }) {
-  const answer = useAnswer('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
-  return answerView(answer, (history) => [h(Missing, { ...history }), h(Steps, { steps: history.steps })]);
+  const answer = useAnswer('/history', {
+    query: { plan, since: '24h', step: '10m' },
+    every: 60_000,
+  });
+  return answerView(answer, (history) => [
+    h(Missing, { ...history }),
+    h(Steps, { steps: history.steps }),
+  ]);
 }
 
 function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
@@ -139,7 +157,11 @@ function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
   const series = (name: 'admitted' | 'limited' | 'banned', look: Series['look']): Series => {
     // Where no gateway ran nothing is known.
     const inside = starts.map((start) => known.get(start));
-    return { name, look, values: inside.map((some) => (some ? total(some, (step) => step[name]) : null)) };
+    return {
+      name,
+      look,
+      values: inside.map((some) => (some ? total(some, (step) => step[name]) : null)),
+    };
   };
   return h(Chart, {
     title: 'Requests of this plan per half hour',

@@ -13,12 +13,18 @@ import { goUnlessSecret } from '../secrets.ts';
 import { ExplainedRequest, FindRequest } from './requests/explanation.ts';
 import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './requests/tail.ts';
 
-/** What was refused, as it is refused; or all that is known of one request, where its id is in the address. */
+/**
+ * What was refused, as it is refused; or all that is known of one request, where its id is in the
+ * address.
+ */
 export function Requests({ place }: { place: Place }) {
   return place.rest === '' ? h(Refusals, { place }) : h(ExplainedRequest, { id: place.rest });
 }
 
-/** `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or a code. */
+/**
+ * `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or
+ * a code.
+ */
 function Refusals({ place }: { place: Place }) {
   const { key = '', account = '', code = '' } = place.query;
   const filter = { key, account, code };
@@ -33,19 +39,28 @@ function Refusals({ place }: { place: Place }) {
   useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
   const field = (name: keyof typeof filter, label: string, placeholder: string) =>
     h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
-  const search = (fields: Readonly<Record<string, string>>) => goUnlessSecret('requests', '', fields);
-  return h(View, { title: 'Requests', about: 'Refused and failed requests', actions: h(LiveSwitch, stream) }, [
-    h(FindRequest, null),
-    h(Filters, { label: 'Filter requests', onSubmit: search, all: filtered && linkTo('requests') }, [
-      field('key', 'Key', 'key_…'),
-      field('account', 'Account', 'acme'),
-      field('code', 'Code', 'rate_limit_exceeded'),
-    ]),
-    answerView(answer, (asked) => [
-      h(Missing, { ...asked }),
-      listOf(withRefused(tail, { requests: asked.requests, omitted: 0 }), filtered !== ''),
-    ]),
-  ]);
+  const search = (fields: Readonly<Record<string, string>>) =>
+    goUnlessSecret('requests', '', fields);
+  return h(
+    View,
+    { title: 'Requests', about: 'Refused and failed requests', actions: h(LiveSwitch, stream) },
+    [
+      h(FindRequest, null),
+      h(
+        Filters,
+        { label: 'Filter requests', onSubmit: search, all: filtered && linkTo('requests') },
+        [
+          field('key', 'Key', 'key_…'),
+          field('account', 'Account', 'acme'),
+          field('code', 'Code', 'rate_limit_exceeded'),
+        ],
+      ),
+      answerView(answer, (asked) => [
+        h(Missing, { ...asked }),
+        listOf(withRefused(tail, { requests: asked.requests, omitted: 0 }), filtered !== ''),
+      ]),
+    ],
+  );
 }
 
 function listOf({ requests, left }: Tail, filtered: boolean) {
@@ -68,7 +83,10 @@ function listOf({ requests, left }: Tail, filtered: boolean) {
         { title: 'Code', cell: ([first]) => codeOf(first!) },
         { title: 'Operation', cell: ([first]) => `${first!.method} ${first!.operation}` },
         { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
-        { title: 'Account', cell: ([first]) => h(ClientLink, { who: first!.key?.account ?? null }) },
+        {
+          title: 'Account',
+          cell: ([first]) => h(ClientLink, { who: first!.key?.account ?? null }),
+        },
         { title: 'Address', cell: ([first]) => first!.address },
         { title: 'Times', figure: true, cell: (group) => h(Times, { group }) },
       ],

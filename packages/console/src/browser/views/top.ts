@@ -43,7 +43,12 @@ export function Top({ place: { query } }: { place: Place }) {
       title: 'Top clients',
       about: 'Clients by requests and refusals',
       actions: [
-        h(Choice, { label: 'In the', options: WINDOWS, value: window, onChoice: (one) => go({ window: one }) }),
+        h(Choice, {
+          label: 'In the',
+          options: WINDOWS,
+          value: window,
+          onChoice: (one) => go({ window: one }),
+        }),
         h(Choice, { label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
       ],
     },
@@ -54,7 +59,11 @@ export function Top({ place: { query } }: { place: Place }) {
 /** What the figures count, since when, and how far they may be off. */
 function Basis({ top }: { top: TopAnswer }) {
   const sentences = [topTotal(top, clockTime), topError(top), ...missingWorkers(top.gateways)];
-  return h('p', { class: 'top-summary' }, sentences.filter((sentence) => sentence !== null).join(' '));
+  return h(
+    'p',
+    { class: 'top-summary' },
+    sentences.filter((sentence) => sentence !== null).join(' '),
+  );
 }
 
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
@@ -90,7 +99,11 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
 /** A part of all in figures, and as a bar as long as the count beside the largest. */
 function Share({ share, length }: { share: number; length: number }) {
   return h('div', { class: 'share' }, [
-    h('div', { class: 'bar', 'aria-hidden': 'true' }, h('div', { style: { width: `${100 * length}%` } })),
+    h(
+      'div',
+      { class: 'bar', 'aria-hidden': 'true' },
+      h('div', { style: { width: `${100 * length}%` } }),
+    ),
     h('span', null, percent(share)),
   ]);
 }

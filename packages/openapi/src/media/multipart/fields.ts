@@ -2,7 +2,14 @@ import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
 import { readParameter } from '../../parameters/parameter.ts';
-import { ANYTHING, itemsOf, PRIMITIVES, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import {
+  ANYTHING,
+  itemsOf,
+  PRIMITIVES,
+  partsOf,
+  type Shape,
+  shapeOf,
+} from '../../parameters/shape.ts';
 import type { Schemas } from '../../schema/schemas.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
@@ -14,7 +21,10 @@ type Kind = 'file' | 'text' | 'complex' | 'either' | 'any';
 export interface Form {
   readonly shape: Shape;
   readonly kind: Kind;
-  /** Text of `contentEncoding`, which is a file of any type by default (OpenAPI 3.1, Encoding Object, `contentType`). */
+  /**
+   * Text of `contentEncoding`, which is a file of any type by default (OpenAPI 3.1, Encoding
+   * Object, `contentType`).
+   */
   readonly encoded: boolean;
   /** `null` if the part cannot have this syntax. */
   reader(syntax: Content): ReadBytes | null;
@@ -56,7 +66,10 @@ function createForm(document: Document, schema: Json | null): Form {
   return {
     shape,
     kind,
-    encoded: kind === 'text' && schema !== null && partsOf(document, schema).some(document.dialect.isEncoded),
+    encoded:
+      kind === 'text' &&
+      schema !== null &&
+      partsOf(document, schema).some(document.dialect.isEncoded),
     reader(syntax) {
       const reader = readers.get(syntax) ?? createReader(document, schema, syntax);
       readers.set(syntax, reader);
@@ -66,11 +79,15 @@ function createForm(document: Document, schema: Json | null): Form {
 }
 
 /** Without null, because a part is never null. */
-function alternatives(document: Document, schema: Json | null): { readonly files: Json[]; readonly others: Json[] } {
+function alternatives(
+  document: Document,
+  schema: Json | null,
+): { readonly files: Json[]; readonly others: Json[] } {
   const all = (schema ? leaves(document, schema, new Set()) : []).map(
     (leaf) => [leaf, shapeOf(document, leaf)] as const,
   );
-  const isNull = ({ types }: Shape) => types !== null && [...types].every((type) => type === 'null');
+  const isNull = ({ types }: Shape) =>
+    types !== null && [...types].every((type) => type === 'null');
   return {
     files: all.filter(([, { binary }]) => binary).map(([leaf]) => leaf),
     others: all.filter(([, shape]) => !shape.binary && !isNull(shape)).map(([leaf]) => leaf),
@@ -80,7 +97,8 @@ function alternatives(document: Document, schema: Json | null): { readonly files
 function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
-  const within = (parts: readonly Json[]) => parts.flatMap((part) => leaves(document, part, new Set([...seen, node])));
+  const within = (parts: readonly Json[]) =>
+    parts.flatMap((part) => leaves(document, part, new Set([...seen, node])));
   const options = [...objectsIn(node.oneOf), ...objectsIn(node.anyOf)];
   if (options.length > 0) return within(options);
   const beside = document.beside(node);
@@ -102,7 +120,9 @@ function readTypes({ findings }: Document, encoding: Json): readonly MediaType[]
 /** Only `contentType` describes a Content-Type (OpenAPI 3.0.3, Encoding Object, `headers`). */
 function readHeaders(schemas: Schemas, encoding: Json): CheckHeaders | null {
   const { document } = schemas;
-  const described = document.members(encoding.headers).filter(([name]) => name.toLowerCase() !== 'content-type');
+  const described = document
+    .members(encoding.headers)
+    .filter(([name]) => name.toLowerCase() !== 'content-type');
   const read = described.map(([name, value]) => {
     const node = document.object(value);
     return node && readParameter(schemas, node, name, 'header');
@@ -118,12 +138,17 @@ function kindOf({ binary, types }: Shape): Kind {
 }
 
 /**
- * Most readers treat a part with a filename as a file. Browsers send a filename with JSON too, so a part of a JSON type
- * that the contract names is JSON.
+ * Most readers treat a part with a filename as a file. Browsers send a filename with JSON too, so a
+ * part of a JSON type that the contract names is JSON.
  */
-export function formOf({ form, file, accepted }: Field, type: MediaType | null, filename: string | null): Form {
+export function formOf(
+  { form, file, accepted }: Field,
+  type: MediaType | null,
+  filename: string | null,
+): Form {
   if (file === null) return form;
-  const names = accepted?.some((range) => isJson(range) && type !== null && covers(range, type)) === true;
+  const names =
+    accepted?.some((range) => isJson(range) && type !== null && covers(range, type)) === true;
   if (filename !== null) return names && form.kind !== 'text' ? form : file;
   return type !== null && BYTES.has(syntaxOf(type)) ? file : form;
 }

@@ -13,10 +13,14 @@ import { createField, type Field, type Form, formOf, opaqueType, syntaxIn } from
 import { type Head, isBoundary, type Part, readParts } from './parts.ts';
 
 /**
- * RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart` Content". Each entry of a list is a part of that
- * name. Returns the reason if bodies cannot be checked.
+ * RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart` Content". Each entry of a list
+ * is a part of that name. Returns the reason if bodies cannot be checked.
  */
-export function createMultipartCheck(schemas: Schemas, media: Json, check: Check): CheckBody | string {
+export function createMultipartCheck(
+  schemas: Schemas,
+  media: Json,
+  check: Check,
+): CheckBody | string {
   const { document } = schemas;
   const { findings } = document;
   const schema = document.object(media.schema) ?? {};
@@ -26,7 +30,9 @@ export function createMultipartCheck(schemas: Schemas, media: Json, check: Check
   const encodings = document.object(media.encoding) ?? {};
   const parts = partsOf(document, schema);
   const members = new Map(
-    propertiesIn(document, parts).flatMap(([name, property]) => (isObject(property) ? [[name, property]] : [])),
+    propertiesIn(document, parts).flatMap(([name, property]) =>
+      isObject(property) ? [[name, property]] : [],
+    ),
   );
   for (const [name, property] of members) {
     const encoding = document.object(encodings[name]);
@@ -37,7 +43,8 @@ export function createMultipartCheck(schemas: Schemas, media: Json, check: Check
     }
   }
   for (const name of Object.keys(encodings)) {
-    if (!fields.has(name)) findings.note(encodings, name, 'is ignored: the schema has no such property');
+    if (!fields.has(name))
+      findings.note(encodings, name, 'is ignored: the schema has no such property');
   }
   for (const [name, field] of fields) {
     const type = opaqueType(field);
@@ -46,7 +53,9 @@ export function createMultipartCheck(schemas: Schemas, media: Json, check: Check
   const other = createField(schemas, othersIn(parts), null);
   const required = requiredIn(parts);
   const lists = [...members]
-    .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)
+    .filter(
+      ([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true,
+    )
     .map(([name]) => name)
     .filter((name) => required.has(name));
   return function* checkMultipart(bytes, contentType) {
@@ -91,7 +100,11 @@ function* readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name:
   return { value, faults };
 }
 
-const named = (type: string, subtype: string): MediaType => ({ type, subtype, parameters: new Map() });
+const named = (type: string, subtype: string): MediaType => ({
+  type,
+  subtype,
+  parameters: new Map(),
+});
 /** RFC 7578 section 4.4. */
 const PLAIN = named('text', 'plain');
 /** OpenAPI 3.0.3, Encoding Object. */
@@ -145,7 +158,8 @@ function* readPart({ head, content }: Part, field: Field): Steps<Value> {
   checkFilename(head, form, syntax, field.accepted !== null);
   if (syntax !== 'bytes' && !isReadable(type, content)) refuse('must be in UTF-8', 'encoding');
   checkHead(head, field);
-  const reader = form.reader(syntax) ?? refuse('has a media type that cannot be checked', 'mediaType');
+  const reader =
+    form.reader(syntax) ?? refuse('has a media type that cannot be checked', 'mediaType');
   yield;
   return { ...(yield* reader(content)), noFile: field.file !== null && form !== field.file };
 }
@@ -153,7 +167,8 @@ function* readPart({ head, content }: Part, field: Field): Steps<Value> {
 /** Some readers treat text that begins like JSON as JSON. */
 function usualType({ kind, shape: { types } }: Form, content: Buffer): MediaType {
   if (kind === 'complex') return OBJECT;
-  const start = kind === 'either' ? STARTS.get(content.find((byte) => !BLANKS.has(byte))) : undefined;
+  const start =
+    kind === 'either' ? STARTS.get(content.find((byte) => !BLANKS.has(byte))) : undefined;
   return start !== undefined && types!.has(start) ? OBJECT : PLAIN;
 }
 
@@ -170,14 +185,25 @@ function checkType(type: MediaType, { kind, encoded }: Form, { accepted, written
 function requireType(fits: boolean, written: string): void {
   if (fits) return;
   const limit = written.split(',').map((type) => type.trim());
-  throw new Unreadable({ pointer: '', message: `must be of type ${written}`, rule: 'mediaType', limit });
+  throw new Unreadable({
+    pointer: '',
+    message: `must be of type ${written}`,
+    rule: 'mediaType',
+    limit,
+  });
 }
 
-function checkFilename({ filename }: Head, { kind, encoded }: Form, syntax: Syntax, named: boolean): void {
+function checkFilename(
+  { filename }: Head,
+  { kind, encoded }: Form,
+  syntax: Syntax,
+  named: boolean,
+): void {
   const isFile = kind === 'file' || (kind === 'any' && syntax === 'bytes');
   if (isFile && filename === null) refuse('is a file: it needs a filename', 'headers');
   const isText = (kind === 'text' && !encoded) || (kind === 'either' && syntax === 'text');
-  if (isText && !named && filename !== null) refuse('is not a file: it must not have a filename', 'headers');
+  if (isText && !named && filename !== null)
+    refuse('is not a file: it must not have a filename', 'headers');
 }
 
 /** Some readers read a part declared as ASCII byte by byte. */
@@ -187,6 +213,9 @@ function isReadable(type: MediaType, content: Buffer): boolean {
 }
 
 function checkHead({ fields }: Head, { checkHeaders }: Field): void {
-  const [fault] = checkHeaders ? unlikeIntegers.during(() => noFiles.during(() => checkHeaders(fields))) : [];
-  if (fault) refuse(`has headers that do not fit: ${fault.pointer.slice(1)} ${fault.message}`, 'headers');
+  const [fault] = checkHeaders
+    ? unlikeIntegers.during(() => noFiles.during(() => checkHeaders(fields)))
+    : [];
+  if (fault)
+    refuse(`has headers that do not fit: ${fault.pointer.slice(1)} ${fault.message}`, 'headers');
 }

@@ -41,18 +41,21 @@ export function readParts(bytes: Uint8Array, boundary: string): Part[] {
 }
 
 /**
- * Stricter than RFC 2046 section 5.1.1, because lenient readers differ: every line ends with CR LF, nothing surrounds
- * the parts except one final CR LF, and no part contains the boundary. Takes linear time and copies nothing.
+ * Stricter than RFC 2046 section 5.1.1, because lenient readers differ: every line ends with CR LF,
+ * nothing surrounds the parts except one final CR LF, and no part contains the boundary. Takes
+ * linear time and copies nothing.
  */
 function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const delimiter = Buffer.from(`--${boundary}`);
-  if (!isAt(body, 0, delimiter)) refuse('must begin with the boundary that its Content-Type names', 'syntax');
+  if (!isAt(body, 0, delimiter))
+    refuse('must begin with the boundary that its Content-Type names', 'syntax');
   const parts: Sections<Buffer>[] = [];
   for (let at = delimiter.length; ; ) {
     if (isAt(body, at, DASHES)) {
       const end = at + DASHES.length;
-      const over = end === body.length || (end + CRLF.length === body.length && isAt(body, end, CRLF));
+      const over =
+        end === body.length || (end + CRLF.length === body.length && isAt(body, end, CRLF));
       if (!over) refuse('has something after its end', 'syntax');
       return parts;
     }
@@ -60,17 +63,24 @@ function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
     if (parts.length === MAX_PARTS) refuse(`has more than ${MAX_PARTS} parts`, 'complexity');
     const start = at + CRLF.length;
     const next = body.indexOf(delimiter, start);
-    if (next < 0) refuse(`has no end: ${nth(parts.length)} is not followed by the boundary`, 'syntax');
+    if (next < 0)
+      refuse(`has no end: ${nth(parts.length)} is not followed by the boundary`, 'syntax');
     const end = next - CRLF.length;
-    if (end < start || !isAt(body, end, CRLF)) refuse(`has its boundary inside ${nth(parts.length)}`, 'syntax');
-    const length = body.subarray(start, Math.min(end, start + MAX_HEAD + END_OF_HEAD.length)).indexOf(END_OF_HEAD);
+    if (end < start || !isAt(body, end, CRLF))
+      refuse(`has its boundary inside ${nth(parts.length)}`, 'syntax');
+    const length = body
+      .subarray(start, Math.min(end, start + MAX_HEAD + END_OF_HEAD.length))
+      .indexOf(END_OF_HEAD);
     if (length < 0) {
       const where = `of headers in ${nth(parts.length)}`;
       if (end - start > MAX_HEAD) refuse(`has more than ${MAX_HEAD} bytes ${where}`, 'complexity');
       refuse(`has no end ${where}`, 'syntax');
     }
     const content = start + length + END_OF_HEAD.length;
-    parts.push({ head: body.subarray(start, start + length), content: body.subarray(content, end) });
+    parts.push({
+      head: body.subarray(start, start + length),
+      content: body.subarray(content, end),
+    });
     at = next + delimiter.length;
   }
 }
@@ -78,7 +88,8 @@ function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
 const nth = (index: number): string => `part ${index + 1}`;
 
 const isAt = (body: Buffer, at: number, bytes: Buffer): boolean =>
-  at + bytes.length <= body.length && body.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
+  at + bytes.length <= body.length &&
+  body.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
 
 /** A line that ends with a space is invalid. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
@@ -89,13 +100,15 @@ const FORM_DATA = /^form-data(?=;|$)/i;
 const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
 /** PHP also treats these as quotes. */
 const SINGLE_QUOTE = "'";
-/** Readers differ in decoding these: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
+/**
+ * Readers differ in decoding these: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047).
+ */
 const ENCODED = /\\|%22|%0[ad]|=\?/i;
 const UNENCODED = /^(?:binary|8bit|7bit)$/i;
 
 /**
- * Strict (RFC 7578 section 4): each header once, in one line; nothing that readers decode differently. Returns a
- * sentence if the head is invalid.
+ * Strict (RFC 7578 section 4): each header once, in one line; nothing that readers decode
+ * differently. Returns a sentence if the head is invalid.
  */
 function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const text = decodeUtf8(bytes);
@@ -104,7 +117,8 @@ function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const known = new Map<string, string>();
   for (const line of text.split('\r\n')) {
     const [, name, value] = FIELD.exec(line) ?? [];
-    if (name === undefined || value === undefined || CONTROL.test(line)) return 'has an invalid header line';
+    if (name === undefined || value === undefined || CONTROL.test(line))
+      return 'has an invalid header line';
     if (known.has(name.toLowerCase())) return 'has a header twice';
     known.set(name.toLowerCase(), value);
     fields.push(name, value);
@@ -116,22 +130,26 @@ function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const written = known.get('content-type');
   const type = written === undefined ? null : parseMediaType(written);
   if (written !== undefined && type === null) return 'has an invalid Content-Type';
-  const chosen = disposition.filename !== '' || (contentLength === 0 && (type === null || isBytes(type)));
+  const chosen =
+    disposition.filename !== '' || (contentLength === 0 && (type === null || isBytes(type)));
   return chosen ? { ...disposition, type, fields } : 'has a file without a filename';
 }
 
 /**
- * Browsers send an unselected file as no bytes of this type, other clients without a type. Some readers treat
- * everything else without a filename as text.
+ * Browsers send an unselected file as no bytes of this type, other clients without a type. Some
+ * readers treat everything else without a filename as text.
  */
-const isBytes = (type: MediaType | null): boolean => type?.type === 'application' && type.subtype === 'octet-stream';
+const isBytes = (type: MediaType | null): boolean =>
+  type?.type === 'application' && type.subtype === 'octet-stream';
 
 /** Most readers ignore these headers (RFC 7578 section 4.8), so they must have no effect. */
 function complaintOf(known: ReadonlyMap<string, string>, contentLength: number): string | null {
   const length = known.get('content-length');
-  if (length !== undefined && length !== String(contentLength)) return 'has a Content-Length that is not its length';
+  if (length !== undefined && length !== String(contentLength))
+    return 'has a Content-Length that is not its length';
   const encoding = known.get('content-transfer-encoding');
-  if (encoding !== undefined && !UNENCODED.test(encoding)) return 'must not have a Content-Transfer-Encoding';
+  if (encoding !== undefined && !UNENCODED.test(encoding))
+    return 'must not have a Content-Transfer-Encoding';
   return known.has('content-encoding') ? 'must not have a Content-Encoding' : null;
 }
 
@@ -153,7 +171,8 @@ function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string
   if (name === undefined || name === '') return 'has no name';
   if (ENCODED.test(name)) return 'has a name that readers decode differently';
   const filename = values.get('filename') ?? null;
-  if (filename !== null && isUnclear(filename)) return 'has a filename that readers read differently';
+  if (filename !== null && isUnclear(filename))
+    return 'has a filename that readers read differently';
   const extended = values.get('filename*');
   if (extended !== undefined && decodeExtended(extended) !== filename) {
     return 'has a filename* that is not the filename, and no form may have one';

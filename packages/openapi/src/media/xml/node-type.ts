@@ -17,14 +17,23 @@ export function xmlFormOf({ dialect, findings }: Document, schema: Json, isList:
   const plain = { attribute: xml.attribute === true, wrapped: xml.wrapped === true, flaw: null };
   if (nodeType === undefined) return plain;
   if (!dialect.xmlNodeTypes) {
-    findings.note(xml, 'nodeType', `nodeType is not a field that ${dialect.name} has here: it is ignored`);
+    findings.note(
+      xml,
+      'nodeType',
+      `nodeType is not a field that ${dialect.name} has here: it is ignored`,
+    );
     return plain;
   }
-  return { attribute: nodeType === 'attribute', wrapped: nodeType === 'element', flaw: flawOf(xml, isList) };
+  return {
+    attribute: nodeType === 'attribute',
+    wrapped: nodeType === 'element',
+    flaw: flawOf(xml, isList),
+  };
 }
 
 function flawOf({ nodeType, attribute, wrapped }: Json, isList: boolean): string | null {
-  if (!NODE_TYPES.includes(nodeType)) return 'xml.nodeType must be element, attribute, text, cdata or none';
+  if (!NODE_TYPES.includes(nodeType))
+    return 'xml.nodeType must be element, attribute, text, cdata or none';
   if (attribute !== undefined || wrapped !== undefined)
     return 'xml.nodeType must not stand beside attribute or wrapped (OpenAPI 3.2, XML Object)';
   const isSupported = nodeType === 'element' || nodeType === (isList ? 'none' : 'attribute');

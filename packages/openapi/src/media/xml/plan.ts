@@ -1,6 +1,14 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { itemsOf, othersIn, partsOf, propertiesIn, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
+import {
+  itemsOf,
+  othersIn,
+  partsOf,
+  propertiesIn,
+  requiredIn,
+  type Shape,
+  shapeOf,
+} from '../../parameters/shape.ts';
 import { xmlFormOf } from './node-type.ts';
 
 export interface Naming {
@@ -76,7 +84,8 @@ export class Plans {
         if (!this.#isMade(member.schema)) yield;
         const { kind } = this.of(member.schema);
         const complex = member.repeated || kind === 'object' || kind === 'list';
-        if (member.attribute && complex) return `${member.property} is an attribute, but an object or a list`;
+        if (member.attribute && complex)
+          return `${member.property} is an attribute, but an object or a list`;
         if (member.repeated && kind === 'list')
           return `${member.property} is a list of lists without their own elements`;
         reached.add(this.of(member.schema));
@@ -94,7 +103,9 @@ export class Plans {
       isObject(schema) ? [this.#member(name, schema)] : [],
     );
     const required = requiredIn(parts);
-    const written = propertiesIn(this.#document, parts).map(([, schema]) => this.#document.object(schema) ?? NOTHING);
+    const written = propertiesIn(this.#document, parts).map(
+      ([, schema]) => this.#document.object(schema) ?? NOTHING,
+    );
     const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
     return {
       kind: kindOf(shape),
@@ -106,7 +117,9 @@ export class Plans {
       always: lists.map(({ property }) => property),
       others: shape.others && (othersIn(parts) ?? NOTHING),
       items: itemsOf(this.#document, node) ?? NOTHING,
-      flaw: [node, ...written].map((one) => this.#formOf(one).flaw).find((flaw) => flaw !== null) ?? null,
+      flaw:
+        [node, ...written].map((one) => this.#formOf(one).flaw).find((flaw) => flaw !== null) ??
+        null,
     };
   }
 
@@ -119,9 +132,15 @@ export class Plans {
     const node = this.#document.object(schema) ?? {};
     const { isList, wrapped, attribute } = this.#formOf(node);
     const common = { property, attribute };
-    if (!isList || wrapped) return { ...common, naming: namingOf(node, property), repeated: false, schema };
+    if (!isList || wrapped)
+      return { ...common, naming: namingOf(node, property), repeated: false, schema };
     const items = itemsOf(this.#document, node) ?? NOTHING;
-    return { ...common, naming: namingOf(this.#document.object(items) ?? {}, property), repeated: true, schema: items };
+    return {
+      ...common,
+      naming: namingOf(this.#document.object(items) ?? {}, property),
+      repeated: true,
+      schema: items,
+    };
   }
 }
 

@@ -34,7 +34,8 @@ const STEP = 4 * 1024;
 const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
 
 /**
- * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, limited size.
+ * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing
+ * instructions, limited size.
  *
  * @throws Unreadable
  */
@@ -63,22 +64,29 @@ class Builder {
     parser.on('error', () => fail('is not well-formed XML'));
     parser.on('xmldecl', ({ version, encoding }) => {
       if (version !== '1.0') fail('must be XML 1.0');
-      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') fail('must be in UTF-8', 'encoding');
+      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
+        fail('must be in UTF-8', 'encoding');
     });
     parser.on('doctype', () => fail('must not have a document type declaration'));
     parser.on('processinginstruction', () => fail('must not have processing instructions'));
     parser.on('opentagstart', () => {
       this.#attributes = 0;
-      if (++this.#elements > MAX_ELEMENTS) fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
-      if (this.#open.length === MAX_DEPTH) fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
+      if (++this.#elements > MAX_ELEMENTS)
+        fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
+      if (this.#open.length === MAX_DEPTH)
+        fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
     });
     parser.on('attribute', ({ name, prefix, value }) => {
-      // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0, section 2.3).
+      // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0,
+      // section 2.3).
       if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
         fail('has a namespace that begins or ends with white space');
-      if (++this.#attributes > MAX_ATTRIBUTES) fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
+      if (++this.#attributes > MAX_ATTRIBUTES)
+        fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
     });
-    parser.on('opentag', ({ name, local, uri, attributes }) => this.#start({ name, local, uri }, attributes));
+    parser.on('opentag', ({ name, local, uri, attributes }) =>
+      this.#start({ name, local, uri }, attributes),
+    );
     parser.on('closetag', () => void this.#open.pop());
     parser.on('text', (text) => this.#text(text));
     parser.on('cdata', (text) => this.#text(text));
@@ -101,7 +109,14 @@ class Builder {
 
   #start(name: XmlName, attributes: Record<string, SaxesAttributeNS>): void {
     const own = Object.values(attributes).filter(({ uri }) => uri !== DECLARATIONS);
-    const element = { ...name, attributes: own, children: [], text: '', pieces: 0, commented: false };
+    const element = {
+      ...name,
+      attributes: own,
+      children: [],
+      text: '',
+      pieces: 0,
+      commented: false,
+    };
     const parent = this.#open.at(-1);
     if (parent) parent.children.push(element);
     else this.root = element;

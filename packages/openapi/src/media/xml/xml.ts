@@ -91,7 +91,8 @@ class Reader {
     const plan = this.#plans.of(schema);
     if (plan.kind === 'object') return yield* this.#object(element, plan, namespace);
     if (plan.kind === 'list') return yield* this.#list(element, plan, namespace);
-    if (plan.kind === 'any' && !isLeaf(element)) return yield* this.#object(element, plan, namespace);
+    if (plan.kind === 'any' && !isLeaf(element))
+      return yield* this.#object(element, plan, namespace);
     if (element.attributes.length > 0) this.#fail('must not have attributes');
     if (element.children.length > 0) this.#fail('must be text without elements in it');
     if (element.pieces > 1 || (element.pieces > 0 && element.commented)) {
@@ -121,7 +122,8 @@ class Reader {
   }
 
   *#object(element: XmlElement, plan: Plan, namespace: string): Steps<Members> {
-    if (plan.kind === 'object' && INK.test(element.text)) this.#fail('has text between its elements');
+    if (plan.kind === 'object' && INK.test(element.text))
+      this.#fail('has text between its elements');
     const value: Members = new Bag();
     for (const property of plan.always) value[property] = [];
     for (const attribute of element.attributes) {
@@ -130,14 +132,18 @@ class Reader {
         ?.find((one) => one.attribute && isNamed(attribute, one.naming, ''));
       const name = member?.property ?? this.#stranger(attribute, plan);
       const schema = member?.schema ?? plan.others;
-      this.#at(name, () => this.#put(value, name, schema ? this.#text(attribute.value, this.#plans.of(schema)) : ''));
+      this.#at(name, () =>
+        this.#put(value, name, schema ? this.#text(attribute.value, this.#plans.of(schema)) : ''),
+      );
     }
     for (const child of element.children) yield* this.#member(value, child, plan, namespace);
     return value;
   }
 
   *#member(value: Members, child: XmlElement, plan: Plan, namespace: string): Steps<void> {
-    const member = plan.byName.get(child.local)?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
+    const member = plan.byName
+      .get(child.local)
+      ?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
     const name = member?.property ?? this.#stranger(child, plan);
     const inner = member ? inherited(member.naming, namespace) : child.uri;
     this.#way.push(name);
@@ -167,18 +173,22 @@ class Reader {
   /** Must not equal a declared name, not even for readers without namespace support. */
   #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
     if (byName.has(local) || properties.has(local) || properties.has(name)) {
-      this.#at(name, () => this.#fail('is not written as the contract says: as element or attribute, name, namespace'));
+      this.#at(name, () =>
+        this.#fail('is not written as the contract says: as element or attribute, name, namespace'),
+      );
     }
     return name;
   }
 }
 
-const isLeaf = ({ attributes, children }: XmlElement): boolean => attributes.length === 0 && children.length === 0;
+const isLeaf = ({ attributes, children }: XmlElement): boolean =>
+  attributes.length === 0 && children.length === 0;
 
 /** A prefix without a namespace is a part of the name. */
 function isNamed({ name, local, uri }: XmlName, naming: Naming, namespace: string): boolean {
   if (naming.local === null) return naming.namespace === undefined || uri === naming.namespace;
-  if (naming.namespace === undefined && naming.prefix !== undefined) return name === `${naming.prefix}:${naming.local}`;
+  if (naming.namespace === undefined && naming.prefix !== undefined)
+    return name === `${naming.prefix}:${naming.local}`;
   return local === naming.local && uri === (naming.namespace ?? namespace);
 }
 

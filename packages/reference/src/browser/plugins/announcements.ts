@@ -1,10 +1,16 @@
 import { type Headers, h, type Plugin, type Rendered } from '../swagger-ui.ts';
 import { refusal } from './limits.ts';
 
-/** Keeps the focus when a request is sent or a response cleared, and announces responses to screen readers. */
+/**
+ * Keeps the focus when a request is sent or a response cleared, and announces responses to screen
+ * readers.
+ */
 export const announcements: Plugin = {
   wrapComponents: {
-    /** A disabled button would lose the focus, so this one stays enabled and does nothing during a request. */
+    /**
+     * A disabled button would lose the focus, so this one stays enabled and does nothing during a
+     * request.
+     */
     execute: (Original) => (props) => {
       const busy = props.disabled === true;
       const ref = (around: Element | null) =>
@@ -46,11 +52,18 @@ interface Answer {
 }
 
 /** Swagger UI treats responses other than 2xx, and missing responses, as errors. */
-type Result = Answer | { readonly error: true; readonly err: { readonly message: string; readonly response?: Answer } };
+type Result =
+  | Answer
+  | {
+      readonly error: true;
+      readonly err: { readonly message: string; readonly response?: Answer };
+    };
 
 function outcome(result: Result): string {
   if (!('error' in result)) return responseText(result);
-  return result.err.response ? responseText(result.err.response) : `no answer. ${result.err.message}`;
+  return result.err.response
+    ? responseText(result.err.response)
+    : `no answer. ${result.err.message}`;
 }
 
 function responseText({ status, headers }: Answer): string {

@@ -1,12 +1,13 @@
 import { h, type ImmutableMap, type Plugin } from '../swagger-ui.ts';
 
 /**
- * People share screens and notes, so a placeholder replaces secrets. Programs use a token instead of the console's
- * session.
+ * People share screens and notes, so a placeholder replaces secrets. Programs use a token instead
+ * of the console's session.
  */
 export const curlWithoutSecrets: Plugin = {
   wrapComponents: {
-    curl: (Original) => (props) => h(Original, { ...props, request: shown(props.request as ImmutableMap) }),
+    curl: (Original) => (props) =>
+      h(Original, { ...props, request: shown(props.request as ImmutableMap) }),
   },
 };
 
@@ -18,5 +19,8 @@ function shown(request: ImmutableMap): ImmutableMap {
   }
   const header = document.getElementById('key')?.dataset.header ?? '';
   if (request.getIn(['headers', header]) === undefined) return request;
-  return request.setIn(['headers', header], header === 'Authorization' ? 'Bearer YOUR_KEY' : 'YOUR_KEY');
+  return request.setIn(
+    ['headers', header],
+    header === 'Authorization' ? 'Bearer YOUR_KEY' : 'YOUR_KEY',
+  );
 }

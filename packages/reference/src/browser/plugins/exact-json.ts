@@ -5,10 +5,21 @@ export const exactJson: Plugin = {
   wrapComponents: {
     responseBody: (Original) => (props) => {
       const { content, contentType } = props;
-      if (typeof content !== 'string' || !/json/i.test(String(contentType))) return h(Original, props);
+      if (typeof content !== 'string' || !/json/i.test(String(contentType)))
+        return h(Original, props);
       const HighlightCode = system.getComponent('HighlightCode', true);
-      const settings = { language: 'json', canCopy: true, downloadable: true, fileName: 'response.json' };
-      return h('div', null, h('h5', null, 'Response body'), h(HighlightCode, settings, indentJson(content)));
+      const settings = {
+        language: 'json',
+        canCopy: true,
+        downloadable: true,
+        fileName: 'response.json',
+      };
+      return h(
+        'div',
+        null,
+        h('h5', null, 'Response body'),
+        h(HighlightCode, settings, indentJson(content)),
+      );
     },
     /** Has classes for light and dark, and scrolls by keyboard. */
     SyntaxHighlighter:
@@ -21,7 +32,8 @@ export const exactJson: Plugin = {
   },
 };
 
-const colored = ({ kind, text }: Piece, key: number) => h('span', { key, className: `json-${kind}` }, text);
+const colored = ({ kind, text }: Piece, key: number) =>
+  h('span', { key, className: `json-${kind}` }, text);
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
@@ -52,7 +64,9 @@ type Piece = { readonly kind: Kind; readonly text: string };
 /** The pieces joined are the text. */
 export function piecesOf(text: string): readonly Piece[] {
   const pieces =
-    text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];
+    text.match(
+      /"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g,
+    ) ?? [];
   return pieces.map((piece) => ({ kind: kindOf(piece), text: piece }));
 }
 

@@ -13,7 +13,9 @@ export const facts: Plugin = {
     parameters: (Original) => (props) => {
       const [path, method] = props.pathMethod as [string, string];
       const operation = operationAt(path, method) ?? {};
-      const facts = sentences(operation, contractOf()).map((sentence) => h('span', { key: sentence }, sentence));
+      const facts = sentences(operation, contractOf()).map((sentence) =>
+        h('span', { key: sentence }, sentence),
+      );
       return h(
         system.React.Fragment,
         null,
@@ -28,7 +30,8 @@ export const facts: Plugin = {
 function badges(operation: Operation): Rendered[] {
   const level = operation['x-stability-level'];
   const cost = operation['x-ratelimit-cost'] ?? 1;
-  const badge = (kind: string, text: string) => h('span', { key: kind, className: `badge ${kind}` }, text);
+  const badge = (kind: string, text: string) =>
+    h('span', { key: kind, className: `badge ${kind}` }, text);
   return [
     ...(operation.deprecated ? [badge('deprecated', 'deprecated')] : []),
     ...(level === 'beta' || level === 'experimental' ? [badge(level, level)] : []),
@@ -41,7 +44,9 @@ function deprecation(operation: Operation): Rendered {
   return h(
     'div',
     { className: 'deprecation', role: 'note' },
-    since === undefined ? h('strong', null, 'Deprecated.') : h('strong', null, 'Deprecated', date(since)),
+    since === undefined
+      ? h('strong', null, 'Deprecated.')
+      : h('strong', null, 'Deprecated', date(since)),
     sunset === undefined ? null : h('span', null, ' Served until ', time(sunset), '.'),
     successor === undefined ? null : h('span', null, ' Use ', linkTo(successor), ' instead.'),
   );

@@ -10,7 +10,9 @@ export const layout: Plugin = {
       const { tags: described, 'x-tagGroups': tagGroups } = contractOf();
       const groups = groupTags(tagged.keySeq().toArray(), tagGroups).map(({ name, tags }) => {
         // A tag of this name that belongs to the group has a place of its own.
-        const heading = tags.includes(name) ? undefined : described?.find((tag) => tag.name === name);
+        const heading = tags.includes(name)
+          ? undefined
+          : described?.find((tag) => tag.name === name);
         const description = heading?.description;
         const selectors = { ...system.specSelectors, taggedOperations: () => only(tags) };
         return h(
@@ -50,6 +52,8 @@ function only(tags: readonly string[]) {
 }
 
 function sizeOf(tag: unknown): number {
-  const operations = (tag as { get(name: string): { size?: number } | undefined }).get('operations');
+  const operations = (tag as { get(name: string): { size?: number } | undefined }).get(
+    'operations',
+  );
   return operations?.size ?? 0;
 }

@@ -1,11 +1,24 @@
-import { type Headers, h, type ImmutableMap, type Plugin, type Rendered, system } from '../swagger-ui.ts';
+import {
+  type Headers,
+  h,
+  type ImmutableMap,
+  type Plugin,
+  type Rendered,
+  system,
+} from '../swagger-ui.ts';
 
 export const limits: Plugin = {
   wrapComponents: {
     liveResponse: (Original) => (props) => {
       const response = props.response as ImmutableMap;
-      const headers = ((response.get('headers') as ImmutableMap | undefined)?.toJS() ?? {}) as Headers;
-      return h(system.React.Fragment, null, summary(Number(response.get('status')), headers), h(Original, props));
+      const headers = ((response.get('headers') as ImmutableMap | undefined)?.toJS() ??
+        {}) as Headers;
+      return h(
+        system.React.Fragment,
+        null,
+        summary(Number(response.get('status')), headers),
+        h(Original, props),
+      );
     },
   },
 };
@@ -16,7 +29,12 @@ function summary(status: number, headers: Headers): Rendered {
   const tile = (name: string, value: string | undefined, note: string) =>
     value === undefined
       ? null
-      : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
+      : h(
+          'div',
+          { key: name },
+          h('dt', null, name),
+          h('dd', null, h('b', null, value), ' ', h('small', null, note)),
+        );
   return h(
     'div',
     { className: status === 429 || status === 403 ? 'limit-state refused' : 'limit-state' },
@@ -57,9 +75,13 @@ export interface HeaderWindow {
 
 /** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers. */
 export function headerWindows(headers: Headers): readonly HeaderWindow[] {
-  const policies = new Map(items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]));
+  const policies = new Map(
+    items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]),
+  );
   return items(headers.ratelimit).flatMap(({ name, numbers: { r, t } }) =>
-    r === undefined ? [] : [{ name, limit: policies.get(name) ?? null, remaining: r, seconds: t ?? null }],
+    r === undefined
+      ? []
+      : [{ name, limit: policies.get(name) ?? null, remaining: r, seconds: t ?? null }],
   );
 }
 
@@ -68,12 +90,17 @@ interface Item {
   readonly numbers: Readonly<Record<string, number>>;
 }
 
-/** A list of strings with integer parameters (RFC 9651): `"minute";r=59;t=60, "day";r=999;t=86400`. */
+/**
+ * A list of strings with integer parameters (RFC 9651): `"minute";r=59;t=60, "day";r=999;t=86400`.
+ */
 function items(text = ''): Item[] {
   return [...text.matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(([, name, parameters]) => ({
     name: name!,
     numbers: Object.fromEntries(
-      [...parameters!.matchAll(/(\w+)=(\d+)/g)].map(([, parameter, value]) => [parameter, Number(value)]),
+      [...parameters!.matchAll(/(\w+)=(\d+)/g)].map(([, parameter, value]) => [
+        parameter,
+        Number(value),
+      ]),
     ),
   }));
 }

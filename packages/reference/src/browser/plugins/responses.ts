@@ -1,10 +1,22 @@
-import { h, type ImmutableMap, markdown, type Plugin, type Rendered, system } from '../swagger-ui.ts';
+import {
+  h,
+  type ImmutableMap,
+  markdown,
+  type Plugin,
+  type Rendered,
+  system,
+} from '../swagger-ui.ts';
 
 export const responses: Plugin = {
   wrapComponents: {
     headers: (Original) => (props) => {
       const names = (props.headers as ImmutableMap).keySeq().toArray();
-      return h('details', { className: 'folded' }, h('summary', null, `Headers (${names.length})`), h(Original, props));
+      return h(
+        'details',
+        { className: 'folded' },
+        h('summary', null, `Headers (${names.length})`),
+        h(Original, props),
+      );
     },
     response: (Original) => (props) => {
       const response = props.response as ImmutableMap;
@@ -26,7 +38,9 @@ function refusal(code: unknown, response: ImmutableMap): Rendered {
       { className: 'response-col_description' },
       markdown(response.get('description')),
       codes.length === 0 ? null : h('p', { className: 'codes' }, 'For example ', ...codes),
-      headers ? h(system.getComponent('headers'), { headers, getComponent: system.getComponent }) : null,
+      headers
+        ? h(system.getComponent('headers'), { headers, getComponent: system.getComponent })
+        : null,
     ),
   );
 }
@@ -34,13 +48,17 @@ function refusal(code: unknown, response: ImmutableMap): Rendered {
 /** Links a code of the gateway to its advice; the operation explains the codes of the service. */
 function explained(name: string): Rendered {
   const code = h('code', { key: name }, name);
-  return document.getElementById(`errors-${name}`) ? h('a', { key: name, href: `#errors-${name}` }, code) : code;
+  return document.getElementById(`errors-${name}`)
+    ? h('a', { key: name, href: `#errors-${name}` }, code)
+    : code;
 }
 
 /** {code, message, status}, with or without more fields. */
 function hasErrorObject(response: ImmutableMap): boolean {
   const schema = ['content', 'application/json', 'schema', 'properties'];
-  return ['code', 'message', 'status'].every((name) => response.getIn([...schema, name]) !== undefined);
+  return ['code', 'message', 'status'].every(
+    (name) => response.getIn([...schema, name]) !== undefined,
+  );
 }
 
 interface Examples {
@@ -51,6 +69,8 @@ interface Examples {
 function codesOf(response: ImmutableMap): string[] {
   const media = response.getIn(['content', 'application/json']) as ImmutableMap;
   const { example, examples = {} } = media.toJS() as Examples;
-  const all = [example, ...Object.values(examples).map(({ value }) => value)].map((value) => value?.code);
+  const all = [example, ...Object.values(examples).map(({ value }) => value)].map(
+    (value) => value?.code,
+  );
   return [...new Set(all.filter((code) => typeof code === 'string'))];
 }

@@ -26,7 +26,9 @@ export const tryIt: Plugin = {
       return h(Original, canBeTried(path, method) ? props : onlyToRead(props));
     },
     response: (Original) => (props) => {
-      const own = canBeTried(props.path, props.method) ? props : { ...onlyToRead(props), controlsAcceptHeader: false };
+      const own = canBeTried(props.path, props.method)
+        ? props
+        : { ...onlyToRead(props), controlsAcceptHeader: false };
       return h(Original, own);
     },
   },
@@ -57,7 +59,8 @@ const PARTS_TO_READ: Readonly<Record<string, Component>> = {
 
 function onlyToRead(props: Props): Props {
   const original = props.getComponent as GetComponent;
-  const getComponent: GetComponent = (name, connected) => PARTS_TO_READ[name] ?? original(name, connected);
+  const getComponent: GetComponent = (name, connected) =>
+    PARTS_TO_READ[name] ?? original(name, connected);
   return { ...props, getComponent };
 }
 
@@ -65,7 +68,8 @@ function mediaType(props: Props): Rendered {
   const { value, onChange } = props as { value?: unknown; onChange?: (type: unknown) => void };
   const types = (props.contentTypes as ImmutableMap).toJS() as readonly string[];
   const [first] = types;
-  // Swagger UI's own control selects the first type; the example beside it belongs to the selected type.
+  // Swagger UI's own control selects the first type; the example beside it belongs to the selected
+  // type.
   system.React.useEffect(() => {
     if (types.length === 1 && value !== first) onChange?.(first);
   });

@@ -8,7 +8,10 @@ export interface FieldChange {
   readonly after: string | undefined;
 }
 
-/** The fields of an entry that differ before and after, without fields that were empty and stay empty. */
+/**
+ * The fields of an entry that differ before and after, without fields that were empty and stay
+ * empty.
+ */
 export function whatChanged({ before, after }: Pick<Entry, 'before' | 'after'>): FieldChange[] {
   return Object.keys({ ...before, ...after })
     .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
@@ -20,7 +23,9 @@ export function inWords(entry: Pick<Entry, 'target' | 'before' | 'after'>): stri
   const [change, ...rest] = whatChanged(entry);
   if (change === undefined) return 'no visible fields';
   if (entry.before === null) {
-    const fields = [change, ...rest].filter(({ after }) => after !== entry.target).slice(0, MOST_OF_NEW);
+    const fields = [change, ...rest]
+      .filter(({ after }) => after !== entry.target)
+      .slice(0, MOST_OF_NEW);
     return `new: ${fields.map(({ name, after }) => `${name} ${shortened(after)}`).join(', ')}`;
   }
   if (entry.after === null) return 'gone';
@@ -31,7 +36,8 @@ export function inWords(entry: Pick<Entry, 'target' | 'before' | 'after'>): stri
 const LONGEST = 40;
 const MOST_OF_NEW = 2;
 
-const shortened = (text = 'none') => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+const shortened = (text = 'none') =>
+  text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 
 /** Times as the admin API writes them. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

@@ -23,7 +23,10 @@ export function useSubject(name: string) {
     every: 10_000,
   });
   const changes = useAnswer('/audit', { query: { target: name, limit: SHOWN } });
-  useRefreshWith(bans, usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)));
+  useRefreshWith(
+    bans,
+    usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)),
+  );
   return { usage, bans, refusals, changes };
 }
 
@@ -34,7 +37,11 @@ export function Activity({ name, party }: { name: string; party: SubjectRecords 
     answerView(party.refusals, (answer) => [
       h(Missing, { ...answer }),
       h(Refused, { name, ...answer }),
-      more('live', linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }), 'Follow its refusals'),
+      more(
+        'live',
+        linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
+        'Follow its refusals',
+      ),
     ]),
     h('h2', null, 'Bans'),
     answerView(party.bans, ({ entries, next }) => [
@@ -43,7 +50,11 @@ export function Activity({ name, party }: { name: string; party: SubjectRecords 
     ]),
     h('h2', null, 'Admin changes'),
     !isKeyId(name) &&
-      h('p', { class: 'about' }, 'Changes of the account; changes of its keys are listed with each key.'),
+      h(
+        'p',
+        { class: 'about' },
+        'Changes of the account; changes of its keys are listed with each key.',
+      ),
     answerView(party.changes, ({ entries, next }) => [
       h(Changed, { entries }),
       next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
@@ -62,9 +73,18 @@ function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'Request', names: true, cell: requestLink },
-      { title: 'Answer', cell: ({ status, code }) => (code === null ? status : `${status} ${code}`) },
-      { title: 'Response sent', cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–') },
-      requests.some(({ key }) => key && key.id !== name) && { title: 'Key', cell: ({ key }) => key?.id ?? '–' },
+      {
+        title: 'Answer',
+        cell: ({ status, code }) => (code === null ? status : `${status} ${code}`),
+      },
+      {
+        title: 'Response sent',
+        cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–'),
+      },
+      requests.some(({ key }) => key && key.id !== name) && {
+        title: 'Key',
+        cell: ({ key }) => key?.id ?? '–',
+      },
       { title: 'From', cell: ({ address }) => address },
       { title: 'Times', figure: true, cell: timesOf },
     ],
@@ -74,7 +94,8 @@ function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests
 const requestLink = ({ id, method, operation }: Alike) =>
   h('a', { href: linkTo('requests', id), title: 'Reason' }, `${method} ${operation}`);
 
-const timesOf = ({ times, since }: Alike) => (times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })]);
+const timesOf = ({ times, since }: Alike) =>
+  times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })];
 
 /** The newest of some refusals that are alike, and how many there were. */
 type Alike = RefusedRequest & { readonly times: number; readonly since: string };
@@ -87,7 +108,8 @@ function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
   for (const one of requests) {
     const last = rows.at(-1);
     const times = one.repeated + 1;
-    if (last && like(last) === like(one)) rows[rows.length - 1] = { ...last, times: last.times + times, since: one.at };
+    if (last && like(last) === like(one))
+      rows[rows.length - 1] = { ...last, times: last.times + times, since: one.at };
     else rows.push({ ...one, times, since: one.at });
   }
   return rows;

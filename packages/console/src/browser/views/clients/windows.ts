@@ -21,7 +21,15 @@ import type { SubjectRecords } from './activity.ts';
 const SHOWN = 10;
 
 /** What is left of the limits now, strikes and bans, and what can be done about them. */
-export function Windows({ name, party, acts }: { name: string; party: SubjectRecords; acts: Acts }) {
+export function Windows({
+  name,
+  party,
+  acts,
+}: {
+  name: string;
+  party: SubjectRecords;
+  acts: Acts;
+}) {
   const mayAct = useMay('operate');
   if (party.usage.error?.code === 'not_found')
     return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
@@ -42,7 +50,15 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
   ];
 }
 
-function Buttons({ usage, target, acts }: { usage: readonly Usage[]; target: BanTarget; acts: Acts }) {
+function Buttons({
+  usage,
+  target,
+  acts,
+}: {
+  usage: readonly Usage[];
+  target: BanTarget;
+  acts: Acts;
+}) {
   const windows = [...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name)))];
   // Without limits nothing is counted, and nothing can be done about it.
   if (windows.length === 0) return null;
@@ -79,7 +95,11 @@ function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntr
           rows: windows,
           keyOf: ({ name }) => name,
           columns: [
-            { title: 'Window', names: true, cell: ({ name, kind }) => [name, h('small', null, kind)] },
+            {
+              title: 'Window',
+              names: true,
+              cell: ({ name, kind }) => [name, h('small', null, kind)],
+            },
             { title: 'Used', cell: meterOf },
             { title: 'Resets', cell: resetOf },
           ],
@@ -91,7 +111,9 @@ function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntr
 type Window = Usage['windows'][number];
 
 const resetOf = ({ resets }: Window) =>
-  resets === null ? 'nothing is used' : [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
+  resets === null
+    ? 'nothing is used'
+    : [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
 
 function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   return h(Notice, { tone: 'bad' }, [
@@ -120,10 +142,17 @@ function strikeText({ strikes, level, history }: Usage): string {
 function banOf({ key, account, plan }: Usage, entries: readonly BanEntry[]): BanEntry | null {
   const isOfThis = ({ target, after }: BanEntry) =>
     key === null ? target === account && after?.plan === plan : target === key;
-  return entries.find((entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.lift') ?? null;
+  return (
+    entries.find(
+      (entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.lift',
+    ) ?? null
+  );
 }
 
-/** Of several, those that are banned, have strikes or have used something; first the banned, then those with the least left. */
+/**
+ * Of several, those that are banned, have strikes or have used something; first the banned, then
+ * those with the least left.
+ */
 function shownOf(usage: readonly Usage[]): readonly Usage[] {
   if (usage.length === 1) return usage;
   const left = ({ banned, windows }: Usage) =>

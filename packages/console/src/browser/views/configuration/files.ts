@@ -28,13 +28,23 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
   }
 
   // Whether there is anything to reload is known when the files were compared.
-  const hasAny = answer.error === null && answer.value !== null && differencesIn(answer.value).length > 0;
+  const hasAny =
+    answer.error === null && answer.value !== null && differencesIn(answer.value).length > 0;
   return [
-    h('p', { class: 'soft' }, 'Reads and validates the files of this gateway, as a reload does. Changes nothing.'),
-    // Files that a reload would refuse are shown as the failure: the earlier comparison is out of date.
+    h(
+      'p',
+      { class: 'soft' },
+      'Reads and validates the files of this gateway, as a reload does. Changes nothing.',
+    ),
+    // Files that a reload would refuse are shown as the failure: the earlier comparison is out of
+    // date.
     answerView(answer, (differences) => answer.error === null && h(Different, { differences })),
     h('div', { class: 'buttons' }, [
-      h('button', { type: 'button', onClick: lookAgain, disabled: answer.loading }, 'Read the files again'),
+      h(
+        'button',
+        { type: 'button', onClick: lookAgain, disabled: answer.loading },
+        'Read the files again',
+      ),
       mayReload && hasAny && h(Reload, { key: reloads, onDone }),
     ]),
   ];
@@ -58,7 +68,11 @@ function Reload({ onDone }: { onDone: () => void }) {
   }
 
   return [
-    h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => run(plan) }, 'Reload …'),
+    h(
+      'button',
+      { type: 'button', 'aria-haspopup': 'dialog', onClick: () => run(plan) },
+      'Reload …',
+    ),
     h(Failure, { error }),
     acts.dialog,
   ];
@@ -93,12 +107,18 @@ function Different({ differences }: { differences: ConfigDiff }) {
       { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
       { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },
       { title: 'From', cell: ({ source }) => (source === undefined ? '–' : h(Source, { source })) },
-      { title: 'Takes', cell: ({ restart }) => (restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload') },
+      {
+        title: 'Takes',
+        cell: ({ restart }) => (restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload'),
+      },
     ],
   });
 }
 
-/** `file /config/gateway.yaml:12:5`: the folder is the same nearly everywhere, and stands in the title. */
+/**
+ * `file /config/gateway.yaml:12:5`: the folder is the same nearly everywhere, and stands in the
+ * title.
+ */
 export function Source({ source }: { source: string }) {
   const [, name] = /^file (?:.*[/\\])?([^/\\]+)$/.exec(source) ?? [];
   return h('span', { title: source }, name ?? source);

@@ -13,7 +13,8 @@ const PANELS = [
   { title: 'Last day', since: '24h', step: '10m', length: 600_000, count: 144, each: '10 minutes' },
 ];
 
-export const HistoryPanels = () => PANELS.map((panel) => h(HistoryPanel, { key: panel.title, ...panel }));
+export const HistoryPanels = () =>
+  PANELS.map((panel) => h(HistoryPanel, { key: panel.title, ...panel }));
 
 /** Requests and latency, step by step. */
 function HistoryPanel({ title, since, step, length, count, each }: (typeof PANELS)[number]) {
@@ -61,12 +62,16 @@ const KINDS = [
   ['failed', 'failed', 'bad'],
 ] as const;
 
-/** Bars of what became of requests, one step for each; `null`: nothing is known of it. `factorOf`: for a rate. */
+/**
+ * Bars of what became of requests, one step for each; `null`: nothing is known of it. `factorOf`:
+ * for a rate.
+ */
 export function kindsAsSeries<Step extends Outcomes>(
   steps: readonly (Step | null)[],
   factorOf: (step: Step) => number = () => 1,
 ): Series[] {
-  const counts = (kind: keyof Kinds) => steps.map((step) => step && kindsOf(step)[kind] * factorOf(step));
+  const counts = (kind: keyof Kinds) =>
+    steps.map((step) => step && kindsOf(step)[kind] * factorOf(step));
   return KINDS.map(([kind, name, look]) => ({ name, look, values: counts(kind) }));
 }
 

@@ -18,9 +18,17 @@ export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
     tile('Refused by limits', share(sum.limited, sum.requests), rate(sum.limited, sum.span)),
     tile('Refused otherwise', share(sum.refused, sum.requests), rate(sum.refused, sum.span)),
     tile('Failed', share(sum.failed, sum.requests), rate(sum.failed, sum.span)),
-    tile('Latency, p50', shown(latency.p50), `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`),
+    tile(
+      'Latency, p50',
+      shown(latency.p50),
+      `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`,
+    ),
     tile('In flight', number(inFlight), 'requests'),
-    tile('Store connections', number(total(store, ({ open, idle }) => open - idle)), storeNote(store)),
+    tile(
+      'Store connections',
+      number(total(store, ({ open, idle }) => open - idle)),
+      storeNote(store),
+    ),
     tile('State', [...states].join(', '), stateNote(gateways)),
     tile('Gateways', number(gateways.length), workersOf(gateways)),
   ]);

@@ -25,14 +25,21 @@ const FAILING = 0.01;
 const FAILING_SOME = 0.001;
 const REFUSING = 0.5;
 
-/** All that is not well, the worst first. `ticks`: the newest last; `status`: `null` while it is not known. */
+/**
+ * All that is not well, the worst first. `ticks`: the newest last; `status`: `null` while it is not
+ * known.
+ */
 export function troublesIn(ticks: readonly LiveNow[], status: Status | null): readonly Trouble[] {
   const now = ticks.at(-1);
   const troubles = [
-    ...(now ? [...ofGateways(now), ...ofStores(now.stores), ...now.gateways.flatMap(ofGateway)] : []),
+    ...(now
+      ? [...ofGateways(now), ...ofStores(now.stores), ...now.gateways.flatMap(ofGateway)]
+      : []),
     ...ofRequests(sumOf(ticks, LATELY)),
     ...(status?.lost ?? []).map((lost) => bad('gateways', lostGateway(lost, clockTime))),
-    ...(status?.gateways ?? []).flatMap((gateway) => configurationProblems(gateway, clockTime)).map(ofConfiguration),
+    ...(status?.gateways ?? [])
+      .flatMap((gateway) => configurationProblems(gateway, clockTime))
+      .map(ofConfiguration),
   ];
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));
 }
@@ -42,16 +49,25 @@ function ofGateways(now: LiveNow): Trouble[] {
   return words.map((one) => bad('gateways', one));
 }
 
-function ofGateway({ gateway, readiness, localSince, workers, processes, store }: LiveGateway): Trouble[] {
+function ofGateway({
+  gateway,
+  readiness,
+  localSince,
+  workers,
+  processes,
+  store,
+}: LiveGateway): Trouble[] {
   const troubles: Trouble[] = [];
   const missing = workers - processes;
   if (readiness === 'stopping') troubles.push(warn('gateways', `${gateway} is stopping.`));
-  if (readiness === 'no_workers') troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
+  if (readiness === 'no_workers')
+    troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
   else if (workers > 0 && missing > 0) {
     const words = `${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not respond.`;
     troubles.push(bad('gateways', `${gateway}: ${words}`));
   }
-  if (localSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, localSince, clockTime)));
+  if (localSince !== null)
+    troubles.push(bad('gateways', withoutRedis(gateway, localSince, clockTime)));
   else if (readiness === 'state_down')
     troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
   if (readiness === 'upstreams_down')
@@ -80,7 +96,9 @@ function ofStores(stores: readonly Store[]): Trouble[] {
 
 function ofRequests({ requests, failed, limited }: Sum): Trouble[] {
   if (requests < FEWEST)
-    return failed > 0 ? [bad('requests', `${of(failed, requests)} failed in the last minute.`)] : [];
+    return failed > 0
+      ? [bad('requests', `${of(failed, requests)} failed in the last minute.`)]
+      : [];
   const troubles: Trouble[] = [];
   if (failed / requests >= FAILING_SOME) {
     const words = `${percent(failed / requests)} of requests failed in the last minute (5xx): ${of(failed, requests)}.`;

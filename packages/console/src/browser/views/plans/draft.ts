@@ -7,13 +7,19 @@ export interface SimulatedDraft {
 }
 
 /** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */
-const namesIn = (limits: string) => limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
+const namesIn = (limits: string) =>
+  limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
 
-/** The draft that gives the plan the limits of the form and no others. Empty: no limit of its own. */
+/**
+ * The draft that gives the plan the limits of the form and no others. Empty: no limit of its own.
+ */
 export function draftOf(plan: Pick<Plan, 'limits'> | null, form: FormData): PlanDraft {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const limits = text('limits');
-  const rest = { count: text('count') as Plan['count'], concurrency: Number(text('concurrency')) || null };
+  const rest = {
+    count: text('count') as Plan['count'],
+    concurrency: Number(text('concurrency')) || null,
+  };
   if (limits === '') return { limits: null, ...rest };
   const named = namesIn(limits);
   const drop = !plan?.limits ? [] : namesIn(plan.limits).filter((name) => !named.includes(name));

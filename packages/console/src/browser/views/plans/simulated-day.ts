@@ -1,5 +1,10 @@
 import { h } from 'preact';
-import type { LastDay, PlanSimulation, RefusedSubject, SimulatedWindow } from '../../../admin-api.ts';
+import type {
+  LastDay,
+  PlanSimulation,
+  RefusedSubject,
+  SimulatedWindow,
+} from '../../../admin-api.ts';
 import { clockTime, number, plural } from '../../format.ts';
 import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
 import { asParagraph, Missing, Notice } from '../../parts/view.ts';
@@ -25,7 +30,11 @@ function Day({ day }: { day: LastDay }) {
   return [
     h(Missing, { ...day }),
     h(Verdict, { day }),
-    h('p', { class: 'soft' }, [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' ')),
+    h(
+      'p',
+      { class: 'soft' },
+      [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
+    ),
     h(Windows, { windows }),
     subjects.length > 0 && h(Subjects, { subjects, windows }),
   ];
@@ -60,7 +69,11 @@ function Windows({ windows }: Pick<LastDay, 'windows'>) {
       { title: 'Kind', cell: ({ kind }) => kind },
       { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
       { title: 'Would have limited', figure: true, cell: limitedInWords },
-      { title: 'Would have refused', figure: true, cell: ({ refused }) => (refused ? unitsInWords(refused) : '–') },
+      {
+        title: 'Would have refused',
+        figure: true,
+        cell: ({ refused }) => (refused ? unitsInWords(refused) : '–'),
+      },
     ],
   });
 }
@@ -71,7 +84,9 @@ function Subjects({ subjects, windows }: Pick<LastDay, 'subjects' | 'windows'>) 
   const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
     caption: 'Limited clients',
-    rows: subjects.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
+    rows: subjects.flatMap(({ key, account, windows: each }) =>
+      each.map((window) => ({ ...window, key, account })),
+    ),
     keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
     columns: [
       subjects.some(({ key }) => key !== null) && {

@@ -42,7 +42,10 @@ type SimulationFormProps = Omit<SimulationProps, 'onPut'> & {
   readonly onTried: (tried: SimulatedDraft | null) => void;
 };
 
-/** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
+/**
+ * The plan as it would be. All of its limits are in one field; those that are taken out of it are
+ * dropped.
+ */
 function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
   const { error, busy, run } = useCall();
 
@@ -54,14 +57,19 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
     onTried(null);
     await run(async () => {
       // The API would change the plan of this name.
-      if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
-      onTried({ draft, trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }) });
+      if (taken.includes(name))
+        throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
+      onTried({
+        draft,
+        trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }),
+      });
     });
   }
 
   return h('form', { onSubmit: submit }, [
     h('div', { class: 'filters' }, [
-      plan === null && h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
+      plan === null &&
+        h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
       h(Field, {
         label: 'Limits',
         name: 'limits',
@@ -115,7 +123,9 @@ function SimulatedChange({ trial }: { trial: PlanSimulation }) {
         `${plural(unusable.length, 'key')} would have no limits at all and be refused: `,
         named(unusable),
       ]),
-    keys > 0 && overLimit.length + unusable.length === 0 && h('p', null, 'No client would be refused at once.'),
+    keys > 0 &&
+      overLimit.length + unusable.length === 0 &&
+      h('p', null, 'No client would be refused at once.'),
   ];
 }
 
@@ -129,7 +139,10 @@ function named(subjects: readonly string[]) {
   return [clientLinks(subjects.slice(0, MOST_NAMED).map(whoIs)), more > 0 && ` and ${more} more`];
 }
 
-function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDraft } & Pick<SimulationProps, 'onPut'>) {
+function SetPlan({
+  tried: { draft, trial },
+  onPut,
+}: { tried: SimulatedDraft } & Pick<SimulationProps, 'onPut'>) {
   const acts = useActs();
   if (!useMay('admin')) return null;
   const { plan, after, keys } = trial;
@@ -146,12 +159,26 @@ function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDraft } &
     verb: 'Apply',
     async run(_form, reason) {
       const put = await call('PUT', `/plans/${encodeURIComponent(plan)}`, { body: draft, reason });
-      return h('p', null, `Plan ${put.plan} has `, h('code', null, put.after ?? 'no limits of its own'), ' now.');
+      return h(
+        'p',
+        null,
+        `Plan ${put.plan} has `,
+        h('code', null, put.after ?? 'no limits of its own'),
+        ' now.',
+      );
     },
     after: () => void onPut(plan),
   };
   return [
-    h('p', null, h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => acts.open(act) }, 'Apply …')),
+    h(
+      'p',
+      null,
+      h(
+        'button',
+        { type: 'button', 'aria-haspopup': 'dialog', onClick: () => acts.open(act) },
+        'Apply …',
+      ),
+    ),
     acts.dialog,
   ];
 }

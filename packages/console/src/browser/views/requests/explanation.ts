@@ -52,7 +52,8 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
 
 function Outcome({ request }: { request: Explained }) {
   const { status, code, message, step, times, repeated: more, key } = request;
-  const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
+  const tone =
+    status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
   return h(Notice, { tone: tone === 'bad' ? 'warn' : tone }, [
     h('p', null, [
       h(Badge, { tone }, answerInWords(request)),
@@ -61,8 +62,21 @@ function Outcome({ request }: { request: Explained }) {
     ]),
     message !== null && h('p', null, h('q', null, message)),
     key !== null &&
-      h('p', null, 'Sent with ', h(ClientLink, { who: key.id }), ' of ', h(ClientLink, { who: key.account }), '.'),
-    more > 0 && h('p', null, `${plural(more, 'identical refusal')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
+      h(
+        'p',
+        null,
+        'Sent with ',
+        h(ClientLink, { who: key.id }),
+        ' of ',
+        h(ClientLink, { who: key.account }),
+        '.',
+      ),
+    more > 0 &&
+      h(
+        'p',
+        null,
+        `${plural(more, 'identical refusal')} before it ${more === 1 ? 'was' : 'were'} not kept.`,
+      ),
   ]);
 }
 
@@ -104,7 +118,8 @@ function FaultList({ faults }: { faults: Faults }) {
 function storeFact(store: NonNullable<Explained['store']>): string {
   const { attempts, head } = store;
   if (attempts === 0) return 'none was asked';
-  const answer = head === null ? 'no answer came' : `the response began after ${milliseconds(head)}`;
+  const answer =
+    head === null ? 'no answer came' : `the response began after ${milliseconds(head)}`;
   const which = storeInWords(store);
   return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
 }
@@ -144,7 +159,8 @@ export function FindRequest({ id = '' }: { id?: string }) {
       required: true,
       // Pasted text may have spaces around it.
       pattern: `\\s*${REQUEST_ID}\\s*`,
-      title: 'For example 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e, from the header X-Request-Id of the response.',
+      title:
+        'For example 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e, from the header X-Request-Id of the response.',
       placeholder: '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
       spellcheck: false,
     }),

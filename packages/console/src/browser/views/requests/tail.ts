@@ -15,7 +15,10 @@ export const NO_TAIL: Tail = { requests: [], left: 0 };
 const MOST = 200;
 
 /** With the requests that are not in it yet. */
-export function withRefused({ requests, left }: Tail, more: Pick<LiveRefused, 'requests' | 'omitted'>): Tail {
+export function withRefused(
+  { requests, left }: Tail,
+  more: Pick<LiveRefused, 'requests' | 'omitted'>,
+): Tail {
   const known = new Set(requests.map(({ id }) => id));
   const all = [...more.requests.filter(({ id }) => !known.has(id)), ...requests];
   const newest = all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST);
@@ -31,4 +34,5 @@ export function groupsOf(requests: Tail['requests']): readonly Tail['requests'][
 }
 
 /** The gateway keeps only some identical refusals: each stands for those before it too. */
-export const timesOf = (requests: Tail['requests']): number => total(requests, ({ repeated }) => repeated + 1);
+export const timesOf = (requests: Tail['requests']): number =>
+  total(requests, ({ repeated }) => repeated + 1);

@@ -176,11 +176,7 @@ export interface Configuration {
   readonly contractCopy: ContractCopy | null;
   readonly differs: readonly ('settings' | 'plans' | 'contract')[];
   readonly pendingRestart: readonly string[];
-  readonly lastReload: {
-    readonly at: string;
-    readonly reason: string;
-    readonly problems: readonly string[];
-  } | null;
+  readonly lastReload: { readonly at: string; readonly reason: string; readonly problems: readonly string[] } | null;
 }
 
 export interface SettingDiff {
@@ -254,15 +250,7 @@ export interface RefusedRequest {
   readonly repeated: number;
 }
 
-export type Step =
-  | 'http'
-  | 'pages'
-  | 'authenticate'
-  | 'usage'
-  | 'admit'
-  | 'contract'
-  | 'store'
-  | null;
+export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store' | null;
 
 export interface ExplainedRequest extends RefusedRequest {
   readonly path: string | null;
@@ -341,10 +329,7 @@ export interface PlanDraft {
   readonly count?: 'key' | 'account';
   readonly concurrency?: number | null;
   readonly weight?: number;
-  readonly addresses?: {
-    readonly allow?: readonly string[];
-    readonly deny?: readonly string[];
-  } | null;
+  readonly addresses?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] } | null;
 }
 
 export interface PlanAddresses {
@@ -401,11 +386,7 @@ export interface ImportReport {
   readonly dryRun: boolean;
   readonly imported: number;
   readonly already: number;
-  readonly bad: readonly {
-    readonly index: number;
-    readonly field: string;
-    readonly message: string;
-  }[];
+  readonly bad: readonly { readonly index: number; readonly field: string; readonly message: string }[];
 }
 
 export interface KeyUpdate {
@@ -786,27 +767,12 @@ export interface Answers {
 export interface Calls {
   readonly listKeys: {
     readonly request: `GET /keys`;
-    readonly query:
-      | 'find'
-      | 'sort'
-      | 'account'
-      | 'plan'
-      | 'status'
-      | 'scope'
-      | 'label'
-      | 'limit'
-      | 'after';
+    readonly query: 'find' | 'sort' | 'account' | 'plan' | 'status' | 'scope' | 'label' | 'limit' | 'after';
   };
   readonly createKey: { readonly request: `POST /keys`; readonly body: NewKey };
   readonly importKey: { readonly request: `POST /keys/import`; readonly body: ImportedKey };
-  readonly importKeys: {
-    readonly request: `POST /keys/import-many`;
-    readonly body: ManyImportedKeys;
-  };
-  readonly identifyKey: {
-    readonly request: `POST /keys/identify`;
-    readonly body: { readonly key: string };
-  };
+  readonly importKeys: { readonly request: `POST /keys/import-many`; readonly body: ManyImportedKeys };
+  readonly identifyKey: { readonly request: `POST /keys/identify`; readonly body: { readonly key: string } };
   readonly getKey: { readonly request: `GET /keys/${string}` };
   readonly updateKey: { readonly request: `PATCH /keys/${string}`; readonly body: KeyUpdate };
   readonly revokeKey: { readonly request: `DELETE /keys/${string}` };
@@ -818,17 +784,11 @@ export interface Calls {
   };
   readonly listAccounts: { readonly request: `GET /accounts`; readonly query: 'limit' | 'after' };
   readonly getAccount: { readonly request: `GET /accounts/${string}` };
-  readonly listKeysOfAccount: {
-    readonly request: `GET /accounts/${string}/keys`;
-    readonly query: 'limit' | 'after';
-  };
+  readonly listKeysOfAccount: { readonly request: `GET /accounts/${string}/keys`; readonly query: 'limit' | 'after' };
   readonly listPlans: { readonly request: `GET /plans` };
   readonly getPlan: { readonly request: `GET /plans/${string}` };
   readonly setPlan: { readonly request: `PUT /plans/${string}`; readonly body: PlanDraft };
-  readonly simulatePlan: {
-    readonly request: `POST /plans/${string}/simulate`;
-    readonly body: PlanDraft;
-  };
+  readonly simulatePlan: { readonly request: `POST /plans/${string}/simulate`; readonly body: PlanDraft };
   readonly listBans: { readonly request: `GET /bans` };
   readonly listBanHistory: {
     readonly request: `GET /ban-history`;
@@ -850,10 +810,7 @@ export interface Calls {
     readonly request: `GET /history`;
     readonly query: 'since' | 'step' | 'operation' | 'plan';
   };
-  readonly followLive: {
-    readonly request: `GET /live`;
-    readonly query: 'event' | 'key' | 'account' | 'code';
-  };
+  readonly followLive: { readonly request: `GET /live`; readonly query: 'event' | 'key' | 'account' | 'code' };
   readonly listRequests: {
     readonly request: `GET /requests`;
     readonly query: 'key' | 'account' | 'code' | 'limit';

@@ -141,6 +141,8 @@ async function documentAt(
   cwd: string,
 ): Promise<ReadDocument & { readonly contract: Contract }> {
   const file = isFile(place) ? resolve(cwd, place) : place;
+  if (isFile(place) && !existsSync(file))
+    throw new CommandError(`${file} does not exist. Correct --contract.`);
   const text = isRemote(place) ? (await fetchContract(place)).text : undefined;
   // As the gateway reads it by default.
   const reading = { text, responses: 'off' } as const;

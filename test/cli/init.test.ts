@@ -192,7 +192,7 @@ describe('changes nothing and says why', () => {
   });
 
   test.each<[string, string | null, RegExp]>([
-    ['missing', null, /cannot be read \(ENOENT\)/],
+    ['missing', null, /openapi\.json does not exist\. Correct --contract\.$/],
     ['a page', '<html></html>', /is not an OpenAPI document/],
     [
       'not valid',

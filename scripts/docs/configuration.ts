@@ -190,7 +190,6 @@ const UNITS: Readonly<Record<string, string>> = {
   'webhook-url': 'URL',
   'web-link': 'URL',
   host: 'host',
-  cidr: 'CIDR block',
   'address-block': 'CIDR block',
   pairs: '`name=value` pairs',
   addresses: 'list',

@@ -13,7 +13,7 @@ export interface SendsParts {
   readonly returned: ReturnedNames;
 }
 
-/** One way to each upstream, and one to each target. */
+/** One way to each upstream. Each mount with a target has its own connections. */
 export function createSends({
   upstreamOf,
   timeouts,

@@ -116,7 +116,7 @@ async function serve(file: string): Promise<number> {
     contract: { file, unknownQuery: 'refuse' },
     data: '',
     usage: { enabled: true },
-    keys: { carriers: null },
+    keys: { headers: null },
     plans: {},
   });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);

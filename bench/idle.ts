@@ -96,13 +96,13 @@ try {
     const surroundings = { children, backend, redis: null, node: process.execPath, keys };
     // Above nine tenths idle connections end.
     const most = Math.ceil((connections + 2 * AT_ONCE) * 1.2);
-    const door = [
+    const listener = [
       `maxConnections: ${most}`,
       `maxConnectionsPerAddress: ${most}`,
       'keepAliveTimeout: 1h',
     ];
     const gateway = await prepareStoregate('storegate', surroundings, {
-      door,
+      listener,
       nodeOptions: ['--max-semi-space-size=1'],
     });
     const { pid } = await children.start(gateway.command);

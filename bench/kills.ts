@@ -49,11 +49,11 @@ if (missing !== null) {
   console.log(missing);
   process.exit(0);
 }
-const store = createServer(
+const backend = createServer(
   (_, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'),
 );
-await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-const gateway = new CrashingGateway(`http://127.0.0.1:${(store.address() as AddressInfo).port}`);
+await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve));
+const gateway = new CrashingGateway(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
 const power = values.power ? new LostPower(gateway.folder, values.deaf) : null;
 try {
   power?.begin();
@@ -62,8 +62,8 @@ try {
   report(await killAgainAndAgain());
 } finally {
   await gateway.kill();
-  store.close();
-  store.closeAllConnections();
+  backend.close();
+  backend.closeAllConnections();
   power?.close();
   rmSync(gateway.folder, { recursive: true });
 }

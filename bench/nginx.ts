@@ -41,7 +41,7 @@ export function startNginx(children: Children, options: NginxOptions): Promise<C
 
 /** Kept-alive forwarding: HTTP/1.1 without a Connection header. */
 export function upstream(port: number): string {
-  return `upstream store { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
+  return `upstream backend { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
 }
 
 export const PROXY_PASS =

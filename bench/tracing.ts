@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import type { ClientResponse, Fields } from '@storegate/http1';
 import { loadConfig } from '../src/config/load.ts';
 import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
-import { type StoreHandle, soleUpstream } from '../src/gateway/upstream/upstream.ts';
+import { type BackendHandle, soleUpstream } from '../src/gateway/upstream/upstream.ts';
 import type { RequestSpan, RequestTrace } from '../src/observe/events.ts';
 import { openTracing, type Tracing } from '../src/observe/tracing/tracing.ts';
 import { exchangeOf, knownClient, requestFields } from '../test/support/exchange.ts';
@@ -27,7 +27,7 @@ const BURST = 200;
 const ROUNDS = 5;
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-const STORE = soleUpstream('store:80', null as never).choose(0, true, [], '') as StoreHandle;
+const STORE = soleUpstream('backend:80', null as never).choose(0, true, [], '') as BackendHandle;
 const RECEIVER = { begun() {}, answer() {}, fail() {} };
 const NO_FIELDS: Fields = {
   list: [],
@@ -110,7 +110,7 @@ const traced = tracedFields(requestFields);
 function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }): () => void {
   const begin = tracing.begin({ sampler: 'parentbased_traceidratio', ratio, parents: 'any' });
   const client = knownClient();
-  const template = exchangeOf('GET', { Host: 'store' });
+  const template = exchangeOf('GET', { Host: 'backend' });
   return () => {
     const span: RequestSpan = begin(
       { traceparent: fields.traceparent, tracestate: undefined },
@@ -125,7 +125,7 @@ function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }
 
 function withoutReceiver(): () => void {
   const client = knownClient();
-  const template = exchangeOf('GET', { Host: 'store' });
+  const template = exchangeOf('GET', { Host: 'backend' });
   return () => {
     requestFields({ ...template, span: null }, client);
     requestEvent({ trace: { ...TRACE, span: null } });

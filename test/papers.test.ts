@@ -164,7 +164,7 @@ describe('the papers', () => {
 
   test('docs/configuration.md names every environment variable and setting, and whether it needs a restart', () => {
     const page = read('docs/configuration.md');
-    const named = [...page.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(
+    const named = [...page.matchAll(/`((?:STOREGATE|BACKEND|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(
       ([, name]) => name,
     );
     expect([...new Set(named)].sort()).toEqual([...environmentVariables().keys()].sort());

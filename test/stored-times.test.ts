@@ -165,13 +165,13 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(sessions.find(used)).toBeNull();
   },
   async 'last use of a key'() {
-    const store = recordsInFile(stateFile(), KEPT).uses;
+    const backend = recordsInFile(stateFile(), KEPT).uses;
     const clock = fastClock();
-    const tracker = new LastUseTracker(store, { clock: clock.read, failed: bug });
+    const tracker = new LastUseTracker(backend, { clock: clock.read, failed: bug });
     const saved = async (keyId: string) => {
       tracker.note(keyId);
       await tracker.flush();
-      return (await store.load([keyId])).get(keyId);
+      return (await backend.load([keyId])).get(keyId);
     };
     expect(await saved('key_1')).toBe(NOON + HOUR);
     tracker.note('key_2');
@@ -229,9 +229,9 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   'outage in a webhook'() {
     const incidents = new Incidents('gw-1', () => 0);
     const sighting = {
-      sight: 'store',
+      sight: 'backend',
       name: 'one:80',
-      about: { upstream: 'default', store: 'one:80' },
+      about: { upstream: 'default', backend: 'one:80' },
     } as const;
     incidents.see({ ...sighting, isDown: true, at: NOON + HOUR }, null);
     expect(incidents.see({ ...sighting, isDown: false, at: NOON }, null)!.data.duration).toBe(0);
@@ -340,8 +340,8 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     const health = new ProcessHealth();
     health.observe({ type: 'state.outage', policy: 'local', error: null });
     setBack();
-    expect(health.ofState.aloneSince).toBe(NOON);
-    return pass(MINUTE).then(() => expect(health.ofState.aloneSince).toBe(NOON));
+    expect(health.ofState.localSince).toBe(NOON);
+    return pass(MINUTE).then(() => expect(health.ofState.localSince).toBe(NOON));
   },
   async 'freshness of the key cache'() {
     const keys = new MemoryKeys();
@@ -377,9 +377,13 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
       lookups++;
       return keyRecord();
     };
-    const store = { find, hasImported: () => false, watch: () => () => {} } as unknown as KeyStore;
+    const backend = {
+      find,
+      hasImported: () => false,
+      watch: () => () => {},
+    } as unknown as KeyStore;
     const plans = { plans: new Map(), escalation: null, accounts: new Map() };
-    const keyring = new Keyring(store, plans, { recheckAfter: 30 * SECOND });
+    const keyring = new Keyring(backend, plans, { recheckAfter: 30 * SECOND });
     await keyring.find('a');
     setBack();
     await pass(30 * SECOND);

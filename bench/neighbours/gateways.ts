@@ -106,7 +106,7 @@ export class Storegate implements Gateway {
       STOREGATE_HOST: '127.0.0.1',
       STOREGATE_PORT: `${port}`,
       STOREGATE_ADMIN_PORT: `${adminPort}`,
-      STORE_URL: backend,
+      BACKEND_URL: backend,
       STOREGATE_WORKERS: this.#workers,
       STOREGATE_DATA: join(folder, 'data'),
       STOREGATE_CONFIG: join(folder, 'gateway.yaml'),

@@ -21,14 +21,14 @@ export const caddy: Target = {
   },
 };
 
-function configuration(port: number, store: number): string {
+function configuration(port: number, backend: number): string {
   return `{
 	admin off
 	auto_https off
 }
 http://127.0.0.1:${port} {
 	bind 127.0.0.1
-	reverse_proxy 127.0.0.1:${store} {
+	reverse_proxy 127.0.0.1:${backend} {
 		transport http {
 			keepalive_idle_conns_per_host 128
 		}

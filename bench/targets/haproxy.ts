@@ -25,7 +25,7 @@ export const haproxy: Target = {
   },
 };
 
-function configuration(port: number, store: number): string {
+function configuration(port: number, backend: number): string {
   return `global
   nbthread 1
   maxconn 4096
@@ -38,6 +38,6 @@ defaults
   http-reuse always
 listen gateway
   bind 127.0.0.1:${port}
-  server store 127.0.0.1:${store}
+  server backend 127.0.0.1:${backend}
 `;
 }

@@ -18,7 +18,7 @@ export interface StoregateOptions {
   /** Default: as shipped. */
   readonly drainDelay?: string;
   /** Lines of `http`. */
-  readonly door?: readonly string[];
+  readonly listener?: readonly string[];
   /** Lines of gateway.yaml. */
   readonly more?: readonly string[];
   readonly nodeOptions?: readonly string[];
@@ -47,7 +47,7 @@ const STATUS = /^ {8}status: \{ \$ref: .*$/m;
 /** The shipped limit of failed keys would turn every 401 into a 429. */
 const settings = ({
   drainDelay = '0s',
-  door = [],
+  listener = [],
   more = [],
   project = today,
 }: StoregateOptions) => {
@@ -55,8 +55,8 @@ const settings = ({
   // Older checkouts have other names.
   const [section, limit] = known.includes('"authFailureLimit"')
     ? ['http', 'authFailureLimit: { failures: 1000000, window: 1s }']
-    : ['door', 'guard: { failures: 1000000, span: 1s }'];
-  const lines = [limit, ...door];
+    : ['listener', 'guard: { failures: 1000000, span: 1s }'];
+  const lines = [limit, ...listener];
   // As in nginx.ts. Older checkouts have no such limit.
   if (known.includes('"maxRequestsPerConnection"'))
     lines.push('maxRequestsPerConnection: 1000000000');
@@ -149,7 +149,7 @@ async function environment(
     STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
     STOREGATE_PLANS: join(folder, 'plans.yaml'),
     STOREGATE_CONTRACT: join(folder, 'openapi.yaml'),
-    STORE_URL: backend.url,
+    BACKEND_URL: backend.url,
     ...(options.redis ? { REDIS_URL: redis!.url } : {}),
     ...(options.workers ? { STOREGATE_WORKERS: String(options.workers) } : {}),
     ...(options.log ? {} : { LOG_LEVEL: 'silent' }),

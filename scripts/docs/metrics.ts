@@ -32,7 +32,7 @@ export function metrics(): string {
 ${METRICS.map(metricRow).join('\n')}
 
 With several workers, a metric covers all of them: counters, histograms and most gauges are sums. \`storegate_state_mode\` and
-\`storegate_state_connections\` are 1 for each value that any worker has, \`storegate_store_up\` and the event-loop delays are averages, and
+\`storegate_state_connections\` are 1 for each value that any worker has, \`storegate_backend_up\` and the event-loop delays are averages, and
 \`process_start_time_seconds\` is the start of the primary. The counts of a worker that ended are kept.
 
 ## Alerts
@@ -60,7 +60,7 @@ export function typeOf(row: MetricRow): string {
 }
 
 export function labelsOf(row: MetricRow): readonly string[] {
-  if (row.kind === 'store') return ['upstream', 'store'];
+  if (row.kind === 'backend') return ['upstream', 'backend'];
   return row.kind === 'gauge' ? [] : row.labelNames;
 }
 

@@ -18,7 +18,6 @@ import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
-import { readinessOf } from './view.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -79,7 +78,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', (_request, response) => {
-    const status = readinessOf(readiness());
+    const status = readiness();
     const lacking = down();
     response
       .status(status === 'ready' ? 200 : 503)

@@ -14,7 +14,7 @@ import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
 import { ask, completeSince } from '../observe/peers/peers.ts';
 import type { AdminContext } from './context.ts';
 import type { Subject } from './subjects.ts';
-import { coverageOf, time } from './view.ts';
+import { time } from './view.ts';
 
 const MOST_SUBJECTS = 100;
 
@@ -38,7 +38,7 @@ export async function lastDay(
     (window) =>
       before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
-  const [{ answers, silent, lost, apart }, requests] = await Promise.all([
+  const [{ answers, unresponsive, lost, isolated }, requests] = await Promise.all([
     ask(context.peers(), peaks, {
       plan: name,
       windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
@@ -77,7 +77,8 @@ export async function lastDay(
       since: time(answer.since),
       missing: answer.missing,
     })),
-    ...coverageOf({ silent, apart }),
+    unresponsive,
+    isolated,
   };
 }
 

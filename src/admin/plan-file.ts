@@ -174,7 +174,7 @@ async function lockOf(file: string): Promise<{ release(): void }> {
 }
 
 /**
- * Mode and owner of the plans file, so that a lock file created by root does not block the gateway.
+ * Mode and subject of the plans file, so that a lock file created by root does not block the gateway.
  * Closing a file drops all locks of the process on it, so it is opened here only to create it.
  */
 function makeLock(name: string, file: string): void {

@@ -37,7 +37,9 @@ export async function subjectsOf(context: AdminContext, name: string): Promise<S
     );
   }
   const bySubject = new Map(
-    records.map((record) => subjectIn(context, record)).map((party) => [party.subject, party]),
+    records
+      .map((record) => subjectIn(context, record))
+      .map((subject) => [subject.subject, subject]),
   );
   return [...bySubject.values()];
 }
@@ -62,11 +64,11 @@ export async function countedSubjects(
   name: string,
 ): Promise<CountedSubject[]> {
   const parties = await subjectsOf(context, name);
-  const counted = parties.filter((party): party is CountedSubject => party.limits !== null);
+  const counted = parties.filter((subject): subject is CountedSubject => subject.limits !== null);
   if (counted.length > 0) return counted;
   throw new AdminError(
     'conflict',
-    'No limits are set for this party, so nothing of it is counted: give the key limits first.',
+    'No limits are set for this subject, so nothing of it is counted: give the key limits first.',
   );
 }
 

@@ -1,26 +1,14 @@
-import type {
-  Connections,
-  ContractCopy,
-  Entry,
-  KeyStatus,
-  Readiness,
-  Store,
-} from '@storegate/console';
+import type { Connections, ContractCopy, Entry, KeyStatus } from '@storegate/console';
 import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
+import type { AuditEntry } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
-import type {
-  ConfigurationStatus,
-  Readiness as PeerReadiness,
-  StoreConnections,
-} from '../observe/peers/status.ts';
-import type { StoreOfAll } from '../observe/peers/stores.ts';
+import type { BackendConnections, ConfigurationStatus } from '../observe/peers/status.ts';
 
 /** Unix milliseconds in RFC 3339. */
 export function time<At extends number | null>(at: At): string | (At & null) {
@@ -93,7 +81,7 @@ export function auditedKey(record: KeyRecord, now: number) {
 
 export function entryView(entry: AuditEntry) {
   const { before, after } = entry as Pick<Entry, 'before' | 'after'>;
-  return { ...entry, before, after, at: time(entry.at), reason: reasonOf(entry) };
+  return { ...entry, before, after, at: time(entry.at), reason: entry.reason ?? null };
 }
 
 export function escalationView(escalation: BanEscalation) {
@@ -108,41 +96,19 @@ export function escalationView(escalation: BanEscalation) {
   };
 }
 
-// Gateways of different versions exchange these values, so their names stay.
-
-const READINESS: Readonly<Record<PeerReadiness, Readiness>> = {
-  ready: 'ready',
-  stopping: 'stopping',
-  state_away: 'state_down',
-  stores_away: 'upstreams_down',
-  no_worker: 'no_workers',
-};
-
-const STATES: Readonly<Record<StoreOfAll['state'], Store['state']>> = {
-  up: 'up',
-  returning: 'recovering',
-  away: 'down',
-  partly: 'partial',
-};
-
-/** `copy`: Unix milliseconds. Gateways of older versions do not send it. */
+/** `copy`: Unix milliseconds. */
 export const contractCopyView = (copy: ConfigurationStatus['copy']): ContractCopy | null =>
   copy ? { fetched: time(copy.at), reason: copy.reason } : null;
-
-export const readinessOf = (readiness: PeerReadiness): Readiness => READINESS[readiness];
-
-export const stateOf = <S extends StoreOfAll['state']>(state: S) =>
-  STATES[state] as S extends 'partly' ? Store['state'] : Exclude<Store['state'], 'partial'>;
 
 export const lostView = (lost: PeerAnswers<unknown>['lost']) =>
   lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
 
-export const coverageOf = ({ silent, apart }: Pick<PeerAnswers<unknown>, 'silent' | 'apart'>) => ({
-  unresponsive: silent,
-  isolated: apart,
-});
-
-export const shownConnections = ({ open, idle, waiting, most }: StoreConnections): Connections => ({
+export const shownConnections = ({
+  open,
+  idle,
+  waiting,
+  most,
+}: BackendConnections): Connections => ({
   open,
   idle,
   waiting,

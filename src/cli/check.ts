@@ -121,18 +121,18 @@ function scopesIn({ operations }: Contract): { needScopes: number; scopes: strin
   };
 }
 
-/** All stores of an upstream get the same path. */
+/** All backends of an upstream get the same path. */
 function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: Contract): string[] {
   const used = new Set(operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM));
   const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) =>
     used.has(name),
   );
-  return all.flatMap(([name, { stores }]) =>
+  return all.flatMap(([name, { backends }]) =>
     prefixes.flatMap((prefix) => {
-      const ending = stores.map(({ url }) => url).filter((url) => endsWithPath(url, prefix));
-      if (ending.length === 0 || ending.length === stores.length) return [];
+      const ending = backends.map(({ url }) => url).filter((url) => endsWithPath(url, prefix));
+      if (ending.length === 0 || ending.length === backends.length) return [];
       return [
-        `upstream ${name}: ${ending.join(' and ')} gets ${prefix} twice, because other stores do not end with it`,
+        `upstream ${name}: ${ending.join(' and ')} gets ${prefix} twice, because other backends do not end with it`,
       ];
     }),
   );

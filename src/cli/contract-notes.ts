@@ -22,7 +22,7 @@ export function contractNotes(
           open.map(({ id }) => id),
           MAX_NAMED,
         )} (security of the contract)`,
-    sharesAuthorization && keys.carriers === null ? SHARED_AUTHORIZATION : null,
+    sharesAuthorization && keys.headers === null ? SHARED_AUTHORIZATION : null,
   ].filter((note) => note !== null);
 }
 
@@ -32,6 +32,6 @@ function withoutContract(hasUsage: boolean): string {
 }
 
 const SHARED_AUTHORIZATION =
-  'Authorization: Bearer carries the key and does not reach the backend; if the backend has tokens of its own, set keys.carriers: [{ header: X-API-Key }]';
+  'Authorization: Bearer carries the key and does not reach the backend; if the backend has tokens of its own, set keys.headers: [X-API-Key]';
 
 const MAX_NAMED = 10;

@@ -38,7 +38,7 @@ export function gatewayFile(
       : [
           'keys:',
           '  # The key is in this header alone, so that an Authorization header reaches your API unchanged.',
-          '  carriers: [{ header: X-API-Key }]',
+          '  headers: [X-API-Key]',
         ]),
     'plans:',
     '  file: plans.yaml',

@@ -3,12 +3,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { plural } from '@storegate/console/words';
 import { ContractError } from '@storegate/openapi';
-import { keyField } from '../common/carriers.ts';
+import { keyField } from '../common/key-headers.ts';
 import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import { type Contract, loadContract } from '../config/contract/contract.ts';
 import { isFile, isRemote, NO_CONTRACT } from '../config/contract/place.ts';
-import { namesStores } from '../config/describe.ts';
+import { namesBackends } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { isHttpUrl } from '../config/schema/formats.ts';
 import { createKey } from '../keys/manage.ts';
@@ -36,7 +36,7 @@ const WRITTEN = {
   STOREGATE_CONFIG: 'gateway.yaml',
   STOREGATE_CONTRACT: '',
   STOREGATE_PLANS: '',
-  STORE_URL: '',
+  BACKEND_URL: '',
 };
 
 /** Milliseconds. */
@@ -209,7 +209,7 @@ async function runGateway(
   load: () => Config,
   key: string,
 ): Promise<void> {
-  if (!namesStores(config)) throw new TypeError('the settings name a backend');
+  if (!namesBackends(config)) throw new TypeError('the settings name a backend');
   tuneEngine();
   try {
     await runUntilStopped(terminal, { config, load }, async ({ contract }, { url, adminUrl }) => {
@@ -218,7 +218,7 @@ async function runGateway(
         terminal,
         url,
         contract,
-        keyField(config.keys.carriers ?? contract.carriers, key),
+        keyField(config.keys.headers ?? contract.keyHeaders, key),
       );
       terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
     });

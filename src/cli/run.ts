@@ -14,7 +14,7 @@ import { checkCommand, initCommand, serveCommand, versionCommand } from './comma
 import { planCommands } from './commands/plans.ts';
 import { requestsCommand } from './commands/requests.ts';
 import { stateCommands } from './commands/state.ts';
-import { statusCommand, storesCommand } from './commands/status.ts';
+import { backendsCommand, statusCommand } from './commands/status.ts';
 import { storeCommand } from './commands/store.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { historyCommand, topCommand } from './commands/traffic.ts';
@@ -73,7 +73,7 @@ export function createProgram(terminal: Terminal): Command {
     storeCommand(terminal.env.STOREGATE_DATA || 'data'),
     checkCommand,
     statusCommand,
-    storesCommand,
+    backendsCommand,
     topCommand,
     historyCommand,
     explainCommand,

@@ -1,6 +1,6 @@
 import { isExpected } from '../common/expected-error.ts';
 import type { Address, Config, ServedConfig } from '../config/config.ts';
-import { namesStores, sourceOf, withStore } from '../config/describe.ts';
+import { namesBackends, sourceOf, withBackend } from '../config/describe.ts';
 import { variableOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatPlace } from '../config/problems/problems.ts';
@@ -29,7 +29,7 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
   const config = loadConfig(terminal);
   let store: Store | null = null;
   try {
-    const found = await findStore(config);
+    const found = await findBackend(config);
     store = found.store;
     const running = { config: found.served, load: () => loadConfig(terminal), systemd };
     await runUntilStopped(
@@ -87,11 +87,11 @@ export async function runUntilStopped(
 }
 
 /** `store`: runs beside the gateway. */
-async function findStore(config: Config): Promise<{ served: ServedConfig; store: Store | null }> {
-  if (namesStores(config)) return { served: config, store: null };
+async function findBackend(config: Config): Promise<{ served: ServedConfig; store: Store | null }> {
+  if (namesBackends(config)) return { served: config, store: null };
   const { startStore } = await import('./store.ts');
   const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
-  return { served: withStore(config, url), store };
+  return { served: withBackend(config, url), store };
 }
 
 /** Without a password. */
@@ -99,7 +99,7 @@ async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
   const { redisName } = await import('../state/redis/open.ts');
-  const store = namesStores(config) ? '' : ` The data of the store is in ${data}.`;
+  const store = namesBackends(config) ? '' : ` The data of the store is in ${data}.`;
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 

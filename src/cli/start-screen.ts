@@ -1,5 +1,5 @@
 import { CONSOLE_PATH } from '@storegate/console';
-import { keyField } from '../common/carriers.ts';
+import { keyField } from '../common/key-headers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -70,7 +70,7 @@ function requests(
       ? [{ title: 'The root of the backend', path: '/' }]
       : sampleRequests(contract);
   if (samples.length === 0) return null;
-  const header = `-H "${keyField(config.keys.carriers ?? contract.carriers, demoKey?.secret ?? '$KEY').join(': ')}"`;
+  const header = `-H "${keyField(config.keys.headers ?? contract.keyHeaders, demoKey?.secret ?? '$KEY').join(': ')}"`;
   const lines = samples.map(
     ({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`,
   );

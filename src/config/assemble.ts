@@ -54,7 +54,7 @@ const EVERY_PATH: Mount = {
   websocket: false,
   stripPrefix: false,
   rewrite: null,
-  carriers: null,
+  keyHeaders: null,
   addresses: { allow: [], deny: [] },
 };
 

@@ -3,7 +3,7 @@ import type { Unit } from './conversions.ts';
 
 export type Upstream = {
   readonly url: string | null;
-  readonly stores: readonly { readonly url: Unit<'baseUrl'>; readonly weight: number }[];
+  readonly backends: readonly { readonly url: Unit<'baseUrl'>; readonly weight: number }[];
   readonly connections: number;
   readonly connectTimeout: Unit<'duration'>;
   readonly headersTimeout: Unit<'duration'>;
@@ -112,7 +112,7 @@ export interface GatewaySettings {
   };
   readonly plans: { readonly file: Unit<'path'> | null };
   readonly keys: {
-    readonly carriers: Unit<'carriers'> | null;
+    readonly headers: Unit<'keyHeaders'> | null;
     readonly hide: boolean;
     readonly identity: {
       readonly keyId: string | null;
@@ -149,7 +149,7 @@ export interface GatewaySettings {
     readonly websocket: boolean;
     readonly stripPrefix: boolean;
     readonly rewrite: string | null;
-    readonly carriers: Unit<'carriers'> | null;
+    readonly keyHeaders: Unit<'keyHeaders'> | null;
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };

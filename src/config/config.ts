@@ -27,7 +27,7 @@ export interface Config
 }
 
 export type ServedConfig = Config & {
-  readonly upstream: { readonly stores: readonly [StoreAddress, ...StoreAddress[]] };
+  readonly upstream: { readonly backends: readonly [BackendAddress, ...BackendAddress[]] };
 };
 
 /** The URL may hold a password. */
@@ -38,7 +38,7 @@ export type RedisSettings = GatewaySettings['redis'] & { readonly url: string };
  * runs beside the gateway.
  */
 export type Upstream = Omit<GatewaySettings['upstream'], 'url'>;
-export type StoreAddress = Upstream['stores'][number];
+export type BackendAddress = Upstream['backends'][number];
 export type EjectionSettings = Upstream['ejection'];
 export type RetriesSettings = Upstream['retries'];
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
-import type { Carriers } from '../common/carriers.ts';
+import type { KeyHeaders } from '../common/key-headers.ts';
 import type { AddressEntry } from './address-lists.ts';
 import { isFile } from './contract/place.ts';
 import { readPairs } from './schema/formats.ts';
@@ -26,14 +26,12 @@ const conversions = {
     return { from, to };
   },
   pairs: (text: string) => readPairs(text)!,
-  carriers: (entries: readonly CarrierEntry[]): Carriers => ({
-    headers: entries.filter((entry) => entry !== 'bearer').map(({ header }) => header),
-    bearer: entries.includes('bearer'),
-  }),
+  keyHeaders: (names: readonly string[]): KeyHeaders => {
+    const headers = names.filter((name) => name.toLowerCase() !== 'authorization');
+    return { headers, bearer: headers.length < names.length };
+  },
   addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) => listsIn(entries),
 };
-
-type CarrierEntry = 'bearer' | { readonly header: string };
 
 type UnitName = keyof typeof conversions;
 

@@ -4,7 +4,7 @@ import { formatPlace } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Schema } from './schema/schema.ts';
 import { entryOf, type Origin, type Settings, settingSchema } from './settings.ts';
-import { storesIn } from './upstreams.ts';
+import { backendsIn } from './upstreams.ts';
 
 const settingsByConfig = new WeakMap<Config, Settings>();
 
@@ -13,17 +13,17 @@ export function remember(config: Config, settings: Settings): void {
 }
 
 /** `url`: several with commas between them. */
-export function withStore(config: Config, url: string): ServedConfig {
-  const stores = storesIn(url) as unknown as ServedConfig['upstream']['stores'];
-  const found = deepFreeze({ ...config, upstream: { ...config.upstream, stores } });
+export function withBackend(config: Config, url: string): ServedConfig {
+  const backends = backendsIn(url) as unknown as ServedConfig['upstream']['backends'];
+  const found = deepFreeze({ ...config, upstream: { ...config.upstream, backends } });
   const settings = settingsByConfig.get(config);
   if (settings) settingsByConfig.set(found, settings);
   return found;
 }
 
 /** If not, the shipped store runs beside the gateway. */
-export function namesStores(config: Config): config is ServedConfig {
-  return config.upstream.stores.length > 0;
+export function namesBackends(config: Config): config is ServedConfig {
+  return config.upstream.backends.length > 0;
 }
 
 /**

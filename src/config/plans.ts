@@ -83,9 +83,9 @@ function ruleErrors(value: unknown, sound: (pointer: string) => boolean): Schema
 }
 
 function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
-  return Object.entries(parties ?? {}).flatMap(([name, party]) => {
+  return Object.entries(parties ?? {}).flatMap(([name, subject]) => {
     const pointer = step(step(section, name), 'windows');
-    return party?.windows === undefined ? [] : [{ pointer, entries: party.windows }];
+    return subject?.windows === undefined ? [] : [{ pointer, entries: subject.windows }];
   });
 }
 

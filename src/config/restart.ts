@@ -1,6 +1,6 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
-import { namesStores, remember, settingsBehind } from './describe.ts';
+import { namesBackends, remember, settingsBehind } from './describe.ts';
 import { settingSchema } from './settings.ts';
 
 /** By `x-restart` of the schema. */
@@ -8,11 +8,11 @@ export function needsRestart(name: string): boolean {
   return settingSchema(name)['x-restart'] === true;
 }
 
-/** Unset, the store runs that was started beside the gateway. */
-const STORES: readonly string[] = ['upstream.url', 'upstream.stores'];
+/** Unset, the backend runs that was started beside the gateway. */
+const BACKENDS: readonly string[] = ['upstream.url', 'upstream.backends'];
 
 export function keepsValue(name: string, loaded: Config): boolean {
-  return needsRestart(name) || (STORES.includes(name) && !namesStores(loaded));
+  return needsRestart(name) || (BACKENDS.includes(name) && !namesBackends(loaded));
 }
 
 export function differences(one: Config, other: Config): string[] {
@@ -32,7 +32,7 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   const kept = [...settings.keys()].filter((name) => keepsValue(name, loaded));
   for (const name of kept) settings.set(name, before.get(name)!);
   const [old, fresh] = [running as unknown as Section, loaded as unknown as Section];
-  // The URLs are in the stores of the configuration.
+  // The URLs are in the backends of the configuration.
   const parts = kept.filter((name) => name !== 'upstream.url').map((name) => name.split('.'));
   const config = parts.reduce((config, name) => keep(old, config, name), fresh) as unknown as C;
   remember(config, settings);

@@ -26,7 +26,7 @@ export const rules: readonly Rule[] = [
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
   rule(['mounts', 'contract.file', 'reference.enabled', 'usage.enabled'], mountsOverOwnPaths),
-  { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
+  { reads: ['upstream.backends', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], conflictingRewrites),
   rule(['mounts', 'contract.file'], rootBesideContract),

@@ -1,5 +1,5 @@
 import type { GatewaySettings } from './config.generated.ts';
-import type { StoreAddress, Upstream } from './config.ts';
+import type { BackendAddress, Upstream } from './config.ts';
 import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
@@ -14,7 +14,7 @@ type Section = Readonly<Record<string, unknown>>;
 /** With everything that it inherits. */
 type UpstreamEntry = Section & {
   readonly url: string | null;
-  readonly stores: readonly { readonly url: string }[];
+  readonly backends: readonly { readonly url: string }[];
 };
 
 const defaultIn = (settings: Settings) => documentOf(settings).upstream as UpstreamEntry;
@@ -24,7 +24,7 @@ const ownSections = (settings: Settings) =>
   settingValue<Readonly<Record<string, Section | null>> | null>(settings, 'upstreams') ?? {};
 
 export function upstreamsIn(settings: Settings): Readonly<Record<string, UpstreamEntry>> {
-  const inherited = { ...defaultIn(settings), url: null, stores: [] };
+  const inherited = { ...defaultIn(settings), url: null, backends: [] };
   return mapped(ownSections(settings), (own) => overlaid(inherited, own ?? {}) as UpstreamEntry);
 }
 
@@ -38,14 +38,14 @@ function overlaid(section: Section, own: Section): Section {
 
 /** A variable of the environment overrides the whole list of the file. */
 export function upstreamOf({ url, ...upstream }: GatewaySettings['upstream']): Upstream {
-  return url === null ? upstream : { ...upstream, stores: storesIn(url) };
+  return url === null ? upstream : { ...upstream, backends: backendsIn(url) };
 }
 
-export function storesIn(urls: string): StoreAddress[] {
+export function backendsIn(urls: string): BackendAddress[] {
   return urls.split(',').map((url) => ({ url: baseUrl(url.trim()), weight: 1 }));
 }
 
-export function storeLabel(url: string): string {
+export function backendLabel(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
@@ -61,7 +61,7 @@ export function upstreamErrors(settings: Settings): SchemaError[] {
   const fromVariable = settings.get('upstream.url')?.origin.kind === 'environment';
   return [
     ...(fromVariable ? [] : bothWays(upstream, '/upstream')),
-    ...repeatedStores(upstream, '/upstream'),
+    ...repeatedBackends(upstream, '/upstream'),
     ...reversedRanges(upstream, '/upstream'),
   ];
 }
@@ -71,11 +71,13 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
     const at = step('/upstreams', name);
     const none =
-      storeUrls(upstream).length === 0 ? [valueError(at, 'needs its store: url, or stores')] : [];
+      backendUrls(upstream).length === 0
+        ? [valueError(at, 'needs its backend: url, or backends')]
+        : [];
     return [
       ...none,
       ...bothWays(upstream, at),
-      ...repeatedStores(upstream, at),
+      ...repeatedBackends(upstream, at),
       ...reversedRanges(own[name], at),
     ];
   });
@@ -104,21 +106,25 @@ export function mountErrors(settings: Settings): SchemaError[] {
 }
 
 /** With both in one file the intended one is unclear. */
-function bothWays({ url, stores }: UpstreamEntry, at: string): SchemaError[] {
-  if (url === null || stores.length === 0) return [];
-  return [valueError(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
+function bothWays({ url, backends }: UpstreamEntry, at: string): SchemaError[] {
+  if (url === null || backends.length === 0) return [];
+  return [
+    valueError(`${at}/backends`, 'must not stand beside url: put all backends into one of them'),
+  ];
 }
 
-function storeUrls({ url, stores }: UpstreamEntry): string[] {
-  return url === null ? stores.map((store) => store.url) : storesIn(url).map((store) => store.url);
+function backendUrls({ url, backends }: UpstreamEntry): string[] {
+  return url === null
+    ? backends.map((backend) => backend.url)
+    : backendsIn(url).map((backend) => backend.url);
 }
 
 /** Log, metrics and commands identify backends by host and port. */
-function repeatedStores(upstream: UpstreamEntry, at: string): SchemaError[] {
-  const labels = storeUrls(upstream).map(storeLabel);
+function repeatedBackends(upstream: UpstreamEntry, at: string): SchemaError[] {
+  const labels = backendUrls(upstream).map(backendLabel);
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
-  const place = upstream.url === null ? `${at}/stores/${second}/url` : `${at}/url`;
+  const place = upstream.url === null ? `${at}/backends/${second}/url` : `${at}/url`;
   return [
     valueError(place, `has ${labels[second]} twice: an upstream has each host and port once`),
   ];

@@ -3,7 +3,7 @@ import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Readings } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
-import type { RequestSpan, StoreName } from '../observe/events.ts';
+import type { BackendName, RequestSpan } from '../observe/events.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
@@ -34,6 +34,6 @@ export interface Exchange {
   refusal: Refusal | null;
   forwardedAt: number;
   answeredAt: number;
-  store: StoreName | null;
+  backend: BackendName | null;
   cancel: (() => void) | null;
 }

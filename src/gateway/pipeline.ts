@@ -46,12 +46,12 @@ export type Pipeline = (call: Call) => void;
  * promise, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
-  const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
+  const { guard, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
   const { tunnel, usage, pages, cors, answer, route, takesTunnel } = parts;
 
   async function walk(exchange: Exchange): Promise<void> {
     try {
-      const target = door.enter(exchange);
+      const target = guard.enter(exchange);
       if (cors.answers(exchange)) return await preflight(exchange, target);
       if (pages.has(target.path, exchange)) return await pages.serve(exchange, target);
 
@@ -79,7 +79,7 @@ export function createPipeline(parts: Parts): Pipeline {
   }
 
   async function walkToTunnel(exchange: Exchange): Promise<void> {
-    const target = door.enter(exchange);
+    const target = guard.enter(exchange);
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
     if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
       throw new Refusal('not_implemented', {
@@ -108,9 +108,9 @@ export function createPipeline(parts: Parts): Pipeline {
     else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
   }
 
-  if (addresses === null) return (call) => begin(door.open(call));
+  if (addresses === null) return (call) => begin(guard.open(call));
   return (call) => {
-    const exchange = door.open(call);
+    const exchange = guard.open(call);
     const refusal = addresses(exchange);
     if (refusal === null) begin(exchange);
     else void answer.fail(exchange, refusal);

@@ -15,7 +15,7 @@ declare class Mark<Stage extends string> {
  */
 type Made<Value, Stage extends string> = Value & Mark<Stage>;
 
-export type Target = Made<RequestTarget, 'door'>;
+export type Target = Made<RequestTarget, 'guard'>;
 
 export type KnownClient = Made<Client & { readonly limits: Limits }, 'authenticate'>;
 

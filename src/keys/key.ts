@@ -69,7 +69,7 @@ export interface Client {
    * Owns its part of everything shared: the plan by its weight, and in it the account, or without a
    * key the network.
    */
-  readonly party: QueueOwner;
+  readonly owner: QueueOwner;
   readonly expiresAt: number | null;
   readonly revoked: boolean;
   /** `null` for anywhere. */

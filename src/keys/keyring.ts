@@ -158,7 +158,7 @@ export class Keyring {
       (record) => this.#arrived(hash, lookup, withLimits(stale, record), this.#recheckAfter),
       (error) => {
         // An outage must not lock out all clients.
-        const known = error instanceof Outage ? this.#knownWithoutStore(hash, stale) : undefined;
+        const known = error instanceof Outage ? this.#knownWithoutBackend(hash, stale) : undefined;
         if (known !== undefined)
           return this.#arrived(hash, lookup, known, Math.min(this.#recheckAfter, RETRY_DELAY));
         this.#isCurrent(hash, lookup);
@@ -170,7 +170,10 @@ export class Keyring {
   }
 
   /** `undefined`: whether the key exists is unknown. */
-  #knownWithoutStore(hash: string, stale: CachedClient | undefined): KeyRecord | null | undefined {
+  #knownWithoutBackend(
+    hash: string,
+    stale: CachedClient | undefined,
+  ): KeyRecord | null | undefined {
     // Without a missed change, a copy has nothing newer.
     if (stale?.generation === this.#generation) return stale.record;
     const copied = this.#store.findCopy?.(hash) ?? null;
@@ -217,7 +220,7 @@ export class Keyring {
       subject,
       limits: windows && this.#limitsOf(windows),
       concurrency: concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
-      party: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: record.account },
+      owner: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: record.account },
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: addressesOf(record, plan),

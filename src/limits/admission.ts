@@ -43,7 +43,7 @@ export interface Admission extends Readings {
    * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state
    * is down. Absent: the state.
    */
-  readonly by?: 'memory' | 'alone';
+  readonly by?: 'memory' | 'local';
 }
 
 export interface Reading {

@@ -31,7 +31,7 @@ export interface Plan {
   readonly windows: readonly Window[] | null;
   /** Most concurrent requests of one subject; absent for unlimited. */
   readonly concurrency?: number;
-  /** Weight of the plan at a busy store; absent for `DEFAULT_WEIGHT`. */
+  /** Weight of the plan at a busy backend; absent for `DEFAULT_WEIGHT`. */
   readonly weight?: number;
   /** Addresses and blocks that its keys may be used from; absent for anywhere. */
   readonly addresses?: PlanAddresses;

@@ -59,19 +59,19 @@ interface Events {
    * Operations with requests that the gateway answers itself; each with the path and its setting.
    */
   'contract.hidden': { operations: readonly string[] };
-  retry: { id: string; upstream: string; store: string; error: Error };
+  retry: { id: string; upstream: string; backend: string; error: Error };
   /** The retry budget is used up. */
   'retry.refused': { upstream: string };
-  'upstream.down': { upstream: string; store: string; reason: StoreReason; error?: unknown };
+  'upstream.down': { upstream: string; backend: string; reason: BackendReason; error?: unknown };
   /** `removed`: the settings do not name it any more. */
-  'upstream.up': { upstream: string; store: string; duration: number; removed?: true };
+  'upstream.up': { upstream: string; backend: string; duration: number; removed?: true };
   /**
    * The checks of a backend fail, but it stays up because too few others are. Once per series of
    * failures.
    */
-  'upstream.check_failed': { upstream: string; store: string; error?: unknown };
+  'upstream.check_failed': { upstream: string; backend: string; error?: unknown };
   /** Every state change, also starts and failures of a recovery. */
-  'upstream.state': { upstream: string; store: string };
+  'upstream.state': { upstream: string; backend: string };
   'state.outage': { policy: string; error: unknown };
   /** The gateway serves its copy of the shared state. `copyAge` in milliseconds. */
   'state.unavailable_at_start': { reason: string; copyAge: number };
@@ -137,7 +137,7 @@ export type Event = { [T in keyof Events]: Readonly<{ type: T } & Events[T]> }[k
 
 export type EventOf<T extends Event['type']> = Extract<Event, { readonly type: T }>;
 
-export type StoreReason =
+export type BackendReason =
   | 'unreachable'
   | 'untrusted'
   | 'broken'
@@ -205,16 +205,16 @@ export interface RequestTrace {
   readonly admitted: number | null;
   readonly forwarded: number | null;
   /** The last backend; `null`: none. */
-  readonly store: StoreName | null;
+  readonly backend: BackendName | null;
   /** 55 characters: its own span, or the client's while tracing is off. */
   readonly traceparent: string | null;
   readonly span?: RequestSpan | null;
 }
 
-export interface StoreName {
+export interface BackendName {
   readonly upstream: string;
   /** Host and port. */
-  readonly store: string;
+  readonly backend: string;
   readonly isSole: boolean;
 }
 
@@ -236,7 +236,7 @@ export interface RequestSpan {
 export interface AttemptSpan {
   readonly id: string;
   /** Host and port. */
-  store: string | null;
+  backend: string | null;
   startedAt: number;
   endedAt: number;
   status: number | null;

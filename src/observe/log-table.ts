@@ -81,25 +81,25 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     'contract.hidden': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
-    retry: ({ id, upstream: upstreamName, store, error }) =>
+    retry: ({ id, upstream: upstreamName, backend, error }) =>
       warn(
-        { id, upstreamName, store, reason: reasonOf(error) },
+        { id, upstreamName, backend, reason: reasonOf(error) },
         'retry: the request is sent again',
       ),
     'retry.refused': silent,
-    'upstream.down': ({ upstream: upstreamName, store, reason, error: cause }) =>
+    'upstream.down': ({ upstream: upstreamName, backend, reason, error: cause }) =>
       error({
         upstreamName,
-        store,
+        backend,
         reason,
         ...(cause !== undefined && { error: reasonOf(cause) }),
       }),
-    'upstream.up': ({ upstream: upstreamName, store, duration, removed }) =>
-      info({ upstreamName, store, duration, removed }),
-    'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) =>
+    'upstream.up': ({ upstream: upstreamName, backend, duration, removed }) =>
+      info({ upstreamName, backend, duration, removed }),
+    'upstream.check_failed': ({ upstream: upstreamName, backend, error: cause }) =>
       warn(
-        { upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) },
-        'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
+        { upstreamName, backend, ...(cause !== undefined && { error: reasonOf(cause) }) },
+        'upstream.check_failed: the backend keeps its requests, as too few others could take them; see upstream.healthChecks.path',
       ),
     'upstream.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
@@ -189,14 +189,14 @@ const TRACE_ID = { from: 3, to: 35 } as const;
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined) return null;
   const { faults, faultCount, traceparent, reason } = trace;
-  const store = trace.store === null || trace.store.isSole ? null : trace.store.store;
-  if (faults === null && traceparent === null && reason === null && store === null) return null;
+  const backend = trace.backend === null || trace.backend.isSole ? null : trace.backend.backend;
+  if (faults === null && traceparent === null && reason === null && backend === null) return null;
   const traced = traceparent && {
     traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to),
     traceparent,
   };
   return {
-    ...(store && { store }),
+    ...(backend && { backend }),
     ...(reason && { reason }),
     ...(faults && { faults, faultCount }),
     ...traced,

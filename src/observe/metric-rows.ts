@@ -1,5 +1,5 @@
 import type { Event, EventOf } from './events.ts';
-import type { StoreStatus } from './peers/status.ts';
+import type { BackendStatus } from './peers/status.ts';
 
 export type LabelValue = string | number;
 
@@ -19,17 +19,17 @@ export type RequestGauges = Reads<
   | 'subjects'
   | 'bodies'
   | 'bodyBudget'
-  | 'storeOpen'
-  | 'storeIdle'
-  | 'storeMost'
-  | 'storeWaiting'
+  | 'backendOpen'
+  | 'backendIdle'
+  | 'backendMost'
+  | 'backendWaiting'
   | 'unsaved'
 >;
 
 /** Counts since the backend is known. */
-export type StoreReading = Pick<
-  StoreStatus,
-  'upstream' | 'store' | 'state' | 'inFlight' | 'requests' | 'failures' | 'retries' | 'open'
+export type BackendReading = Pick<
+  BackendStatus,
+  'upstream' | 'backend' | 'state' | 'inFlight' | 'requests' | 'failures' | 'retries' | 'open'
 >;
 
 export type PrimaryGauges = Reads<'workers'>;
@@ -102,15 +102,15 @@ export interface GaugeRow extends Row {
   readonly reads: GaugeName;
 }
 
-export interface StoreRow extends Row {
-  readonly kind: 'store';
+export interface BackendRow extends Row {
+  readonly kind: 'backend';
   readonly type: 'counter' | 'gauge';
   /** Of several processes; default: the sum. */
   readonly aggregator?: 'average';
-  readonly read: (store: StoreReading) => number;
+  readonly read: (backend: BackendReading) => number;
 }
 
-export type MetricRow = EventRow | GaugeRow | StoreRow;
+export type MetricRow = EventRow | GaugeRow | BackendRow;
 
 /**
  * Checks rows against the types of their events and labels. `First`: values before those of the
@@ -150,8 +150,8 @@ export const gauge = readRowsOf('gauge');
 /** A count that something else keeps. */
 export const readCounter = readRowsOf('counter');
 
-export const ofStores = (
+export const ofBackends = (
   name: string,
-  type: StoreRow['type'],
-  row: Omit<StoreRow, 'kind' | 'name' | 'type'>,
-): StoreRow => ({ kind: 'store', name, type, ...row });
+  type: BackendRow['type'],
+  row: Omit<BackendRow, 'kind' | 'name' | 'type'>,
+): BackendRow => ({ kind: 'backend', name, type, ...row });

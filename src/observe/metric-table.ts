@@ -6,7 +6,7 @@ import {
   histogram,
   info,
   type MetricRow,
-  ofStores,
+  ofBackends,
   readCounter,
 } from './metric-rows.ts';
 
@@ -167,43 +167,43 @@ export const METRICS: readonly MetricRow[] = [
     count: (add, { duration }) => add(duration / 1000),
     onlyWith: 'inFlight',
   }),
-  ofStores('storegate_store_up', 'gauge', {
+  ofBackends('storegate_backend_up', 'gauge', {
     help: '1 if a backend gets requests, 0 if it is down; with several workers the mean.',
     aggregator: 'average',
-    read: ({ state }) => Number(state !== 'away'),
+    read: ({ state }) => Number(state !== 'down'),
   }),
-  counter('storegate_store_ejections_total', ['upstream.down'], {
+  counter('storegate_backend_ejections_total', ['upstream.down'], {
     help: 'Times that a backend went down for a process.',
-    labelNames: ['upstream', 'store', 'reason'],
-    count: (add, { upstream, store, reason }) => add(upstream, store, reason),
+    labelNames: ['upstream', 'backend', 'reason'],
+    count: (add, { upstream, backend, reason }) => add(upstream, backend, reason),
     onlyWith: 'inFlight',
   }),
-  ofStores('storegate_store_requests_total', 'counter', {
+  ofBackends('storegate_backend_requests_total', 'counter', {
     help: 'Requests sent to a backend, including retries.',
     read: ({ requests }) => requests,
   }),
-  ofStores('storegate_store_failures_total', 'counter', {
+  ofBackends('storegate_backend_failures_total', 'counter', {
     help: 'Requests without a valid response: no connection, timeout, invalid, or a failure status.',
     read: ({ failures }) => failures,
   }),
-  ofStores('storegate_store_retries_total', 'counter', {
+  ofBackends('storegate_backend_retries_total', 'counter', {
     help: 'Requests retried because this backend failed.',
     read: ({ retries }) => retries,
   }),
-  ofStores('storegate_store_requests_in_flight', 'gauge', {
+  ofBackends('storegate_backend_requests_in_flight', 'gauge', {
     help: 'Requests that a backend is processing.',
     read: ({ inFlight }) => inFlight,
   }),
-  ofStores('storegate_store_connections_open', 'gauge', {
+  ofBackends('storegate_backend_connections_open', 'gauge', {
     help: 'Open connections to a backend.',
     read: ({ open }) => open,
   }),
-  gauge('storegate_upstream_connections_open', 'storeOpen', 'Open connections to all backends.'),
-  gauge('storegate_upstream_connections_idle', 'storeIdle', 'Idle connections to all backends.'),
-  gauge('storegate_upstream_connections_limit', 'storeMost', 'Most connections to all backends.'),
+  gauge('storegate_upstream_connections_open', 'backendOpen', 'Open connections to all backends.'),
+  gauge('storegate_upstream_connections_idle', 'backendIdle', 'Idle connections to all backends.'),
+  gauge('storegate_upstream_connections_limit', 'backendMost', 'Most connections to all backends.'),
   gauge(
     'storegate_upstream_pending_requests',
-    'storeWaiting',
+    'backendWaiting',
     'Requests waiting for a connection to a backend.',
   ),
   gauge(

@@ -1,13 +1,13 @@
 import type { Metric, Registry } from 'prom-client';
 import type { Exemplar } from './exposition.ts';
 import type {
+  BackendReading,
+  BackendRow,
   EventRow,
   GaugeRow,
   LabelNames,
   LabelValue,
   Row,
-  StoreReading,
-  StoreRow,
 } from './metric-rows.ts';
 
 type Labelled = Pick<EventRow, 'name' | 'help' | 'labelNames'>;
@@ -122,14 +122,14 @@ export function readGauge(registry: Registry, row: GaugeRow, read: () => number)
   register(registry, row, row.type, () => [{ labels: {}, value: read() }]);
 }
 
-export function readStores(
+export function readBackends(
   registry: Registry,
-  row: StoreRow,
-  stores: () => readonly StoreReading[],
+  row: BackendRow,
+  backends: () => readonly BackendReading[],
 ): void {
   const read = () =>
-    stores().map((one) => ({
-      labels: { upstream: one.upstream, store: one.store },
+    backends().map((one) => ({
+      labels: { upstream: one.upstream, backend: one.backend },
       value: row.read(one),
     }));
   register(registry, row, row.type, read, row.aggregator);

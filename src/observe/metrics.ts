@@ -1,15 +1,15 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
 import { type Figures, openMetricsText } from './exposition.ts';
-import type { EventRow, GaugeName, Gauges, LabelValue, StoreReading } from './metric-rows.ts';
+import type { BackendReading, EventRow, GaugeName, Gauges, LabelValue } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import {
   type CurrentTrace,
   counterTally,
   histogramTally,
   infoGauge,
+  readBackends,
   readGauge,
-  readStores,
 } from './metric-types.ts';
 
 export interface Metrics {
@@ -52,7 +52,7 @@ function takeInterval(gauge: Gauge): void {
 
 export function createMetrics(
   gauges: Gauges,
-  stores?: () => readonly StoreReading[],
+  backends?: () => readonly BackendReading[],
   { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {
   const registry = new Registry();
@@ -60,7 +60,7 @@ export function createMetrics(
   for (const name of DELAYS) takeInterval(registry.getSingleMetric(name) as Gauge);
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const trace: CurrentTrace | null = exemplars ? { id: null } : null;
-  const counts = register(registry, gauges, stores, trace);
+  const counts = register(registry, gauges, backends, trace);
 
   function observe(event: Event): void {
     const concerned = counts[event.type];
@@ -89,7 +89,7 @@ function inTrace(trace: CurrentTrace, observe: Observe): Observe {
 function register(
   registry: Registry,
   gauges: Readonly<Partial<Record<GaugeName, () => number>>>,
-  stores: (() => readonly StoreReading[]) | undefined,
+  backends: (() => readonly BackendReading[]) | undefined,
   trace: CurrentTrace | null,
 ): Counts {
   const counts: Counts = Object.create(null);
@@ -97,8 +97,8 @@ function register(
     if (row.kind === 'gauge') {
       const read = gauges[row.reads];
       if (read !== undefined) readGauge(registry, row, read);
-    } else if (row.kind === 'store') {
-      if (stores !== undefined) readStores(registry, row, stores);
+    } else if (row.kind === 'backend') {
+      if (backends !== undefined) readBackends(registry, row, backends);
     } else if (row.onlyWith === undefined || gauges[row.onlyWith] !== undefined) {
       const count = prepare(registry, row, trace);
       for (const type of row.on) counts[type] = [...(counts[type] ?? []), count];

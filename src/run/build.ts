@@ -1,6 +1,6 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
-import { type Carriers, keyField } from '../common/carriers.ts';
+import { type KeyHeaders, keyField } from '../common/key-headers.ts';
 import {
   CONTRACT_JSON_PATH,
   CONTRACT_YAML_PATH,
@@ -145,28 +145,28 @@ function createAdmission(
 
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
-  const { carriers: chosen, hide, identity } = config.keys;
+  const { headers: chosen, hide, identity } = config.keys;
   const own = [
     ...(tracing === null ? [] : TRACE_FIELDS),
     ...Object.values(identity).filter((name) => name !== null),
   ];
   const usagePath = config.usage.enabled ? USAGE_PATH : null;
-  const readingOf = (carriers: Carriers, anonymous: Anonymous | null): Reading => ({
-    names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
+  const readingOf = (keyHeaders: KeyHeaders, anonymous: Anonymous | null): Reading => ({
+    names: new FieldNames({ strip: config.http.stripHeaders, own, keyHeaders, hide }),
     authenticate: createAuthenticate({
       keyring,
       guard,
       clock,
-      carriers,
+      keyHeaders,
       anonymous: isOfBackend(config.cors) ? withPreflights(anonymous, usagePath) : anonymous,
     }),
   });
   const plan = publicPlanOf({ config, contract });
   const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
-  const { names, authenticate } = readingOf(chosen ?? contract.carriers, anonymous);
+  const { names, authenticate } = readingOf(chosen ?? contract.keyHeaders, anonymous);
   /** The contract takes precedence over mounts. */
   const isOfContract = (method: string, path: string) => isDescribed(contract, method, path);
-  const ofMount = (carriers: Carriers) => readingOf(carriers, null);
+  const ofMount = (keyHeaders: KeyHeaders) => readingOf(keyHeaders, null);
   return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
 }
 
@@ -207,7 +207,7 @@ function isDescribed(contract: Contract, method: string, path: string): boolean 
 /** By upstream. */
 function backendUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonly string[]> {
   const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
-  return new Map(all.map(([name, { stores }]) => [name, stores.map(({ url }) => url)]));
+  return new Map(all.map(([name, { backends }]) => [name, backends.map(({ url }) => url)]));
 }
 
 /** Without a contract its paths are the backend's. */
@@ -231,7 +231,7 @@ function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): Find
     published: prepared.published,
     paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
     readers: {
-      keyHeader: keyField(config.keys.carriers ?? contract.carriers, '')[0],
+      keyHeader: keyField(config.keys.headers ?? contract.keyHeaders, '')[0],
       limits: {
         plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])],
         bans: config.plans.escalation,

@@ -7,9 +7,9 @@ import type { Log } from '../observe/log.ts';
 import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
+import { sumOfConnections } from '../observe/peers/backends.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
-import type { ProcessReadiness, StoreConnections } from '../observe/peers/status.ts';
-import { sumOfConnections } from '../observe/peers/stores.ts';
+import type { BackendConnections, ProcessReadiness } from '../observe/peers/status.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';
@@ -99,13 +99,13 @@ export type Carrier = Awaited<ReturnType<typeof openCarrier>>;
 export async function openListeners(
   { config, worker, clock, log, minute, others }: ListenerParts,
   gauges: Gauges,
-  stores: Parameters<typeof createMetrics>[1],
+  backends: Parameters<typeof createMetrics>[1],
 ) {
   const moment = sharedClock(clock);
   const listeners = {
     log,
     health: new ProcessHealth(),
-    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, stores, {
+    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, backends, {
       exemplars: tracesEndpointOf(config.tracing) !== null,
     }),
     recent: new RecentRequests(config.explain, { worker }),
@@ -126,17 +126,17 @@ function requestGauges(
     readonly storage: Storage;
   },
 ): RequestGauges {
-  const store = (name: keyof StoreConnections) => () =>
+  const backend = (name: keyof BackendConnections) => () =>
     sumOfConnections(parts().serving.upstreams.status)[name];
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,
     bodies: () => parts().serving.bodies.held,
     bodyBudget: () => parts().serving.bodies.budget,
-    storeOpen: store('open'),
-    storeIdle: store('idle'),
-    storeMost: store('most'),
-    storeWaiting: store('waiting'),
+    backendOpen: backend('open'),
+    backendIdle: backend('idle'),
+    backendMost: backend('most'),
+    backendWaiting: backend('waiting'),
     unsaved: () => parts().storage.unsavedFor() / 1_000,
   };
 }

@@ -4,7 +4,7 @@ import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';
 import { LargeChecks } from '../gateway/stages/large-checks.ts';
-import { Upstreams } from '../gateway/upstream/stores.ts';
+import { Upstreams } from '../gateway/upstream/backends.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { Via } from '../gateway/wire/via.ts';
 import { Keyring } from '../keys/keyring.ts';

@@ -1,5 +1,5 @@
 import { notFuture } from '../common/time.ts';
-import type { Upstreams } from '../gateway/upstream/stores.ts';
+import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
 import type { ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
 import type { Storage } from '../state/storage.ts';
@@ -7,12 +7,12 @@ import type { Storage } from '../state/storage.ts';
 const NEWEST = 0.05;
 
 export class ProcessHealth {
-  #aloneSince: number | null = null;
+  #localSince: number | null = null;
   #stateTime: number | null = null;
 
-  get ofState(): Pick<ProcessStatus, 'aloneSince' | 'stateTime'> {
-    if (this.#aloneSince !== null) this.#aloneSince = notFuture(this.#aloneSince, Date.now());
-    return { aloneSince: this.#aloneSince, stateTime: this.#stateTime };
+  get ofState(): Pick<ProcessStatus, 'localSince' | 'stateTime'> {
+    if (this.#localSince !== null) this.#localSince = notFuture(this.#localSince, Date.now());
+    return { localSince: this.#localSince, stateTime: this.#stateTime };
   }
 
   readonly observe = (event: Event): void => {
@@ -21,10 +21,10 @@ export class ProcessHealth {
         this.#stateTime = mean(this.#stateTime, event.duration);
         break;
       case 'state.outage':
-        this.#aloneSince ??= Date.now();
+        this.#localSince ??= Date.now();
         break;
       case 'state.recovered':
-        this.#aloneSince = null;
+        this.#localSince = null;
         break;
     }
   };
@@ -39,14 +39,14 @@ export function readinessOf(
   { ofState }: Pick<ProcessHealth, 'ofState'>,
   { down, knowsKeys }: { readonly down: Upstreams['down']; readonly knowsKeys: boolean },
 ): ProcessReadiness {
-  const isStateDown = ofState.aloneSince !== null;
+  const isStateDown = ofState.localSince !== null;
   // During an outage the settings decide.
   const isStateReady = storage.ready() && (isStateDown || knowsKeys);
   return {
     readiness: !isStateReady
-      ? 'state_away'
+      ? 'state_down'
       : down.some(({ matters }) => matters)
-        ? 'stores_away'
+        ? 'upstreams_down'
         : 'ready',
     down: [
       ...(isStateDown || !knowsKeys ? ['state'] : []),

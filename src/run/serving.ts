@@ -91,8 +91,8 @@ export function createServing(parts: ServingParts) {
 export type Serving = ReturnType<typeof createServing>;
 
 function connectionLimits({
-  http: door,
+  http,
   listen,
 }: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
-  return { ...door, balancers: listen.proxyProtocol.trustedProxies };
+  return { ...http, balancers: listen.proxyProtocol.trustedProxies };
 }

@@ -2,8 +2,8 @@ import { shortDigest } from '../common/digest.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
+import { sumOfConnections } from '../observe/peers/backends.ts';
 import type { ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
-import { sumOfConnections } from '../observe/peers/stores.ts';
 import type { ProcessHealth } from './process-health.ts';
 import { type ActiveConfig, copyIn, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
@@ -18,7 +18,7 @@ export function processStatus(
   { ofState }: ProcessHealth,
 ): ProcessStatus {
   const { inFlight, upstreams } = serving;
-  const connections = { store: sumOfConnections(upstreams.status), stores: upstreams.status };
+  const connections = { backend: sumOfConnections(upstreams.status), backends: upstreams.status };
   return {
     worker,
     pid: process.pid,

@@ -130,8 +130,9 @@ function entryOf(
       limit,
       strikes,
       operation,
-      rung: level,
+      level,
     },
+    reason,
     requestId: strike?.requestId ?? '',
   };
 }

@@ -58,19 +58,25 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
       return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };
     }
     case 'upstream.down': {
-      const { upstream, store, reason, error } = event;
+      const { upstream, backend, reason, error } = event;
       const about = {
         upstream,
-        store,
+        backend,
         reason,
         ...(error === undefined ? {} : { error: short(reasonOf(error)) }),
       };
-      return { sight: 'store', name: `${upstream} ${store}`, isDown: true, at: clock(), about };
+      return { sight: 'backend', name: `${upstream} ${backend}`, isDown: true, at: clock(), about };
     }
     case 'upstream.up': {
-      const { upstream, store } = event;
-      const about = { upstream, store };
-      return { sight: 'store', name: `${upstream} ${store}`, isDown: false, at: clock(), about };
+      const { upstream, backend } = event;
+      const about = { upstream, backend };
+      return {
+        sight: 'backend',
+        name: `${upstream} ${backend}`,
+        isDown: false,
+        at: clock(),
+        about,
+      };
     }
     case 'state.outage': {
       const about = { policy: event.policy, reason: short(reasonOf(event.error)) };

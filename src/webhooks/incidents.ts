@@ -8,7 +8,7 @@ export const REDETECTION_TIME = 15 * SECOND;
 
 /** One process's view. Plain values, as WebhookEvent. */
 export interface Sighting {
-  readonly sight: 'store' | 'state';
+  readonly sight: 'backend' | 'state';
   readonly name: string;
   readonly isDown: boolean;
   /** Unix milliseconds. */
@@ -103,9 +103,9 @@ export class Incidents {
   }
 
   #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
-    const { upstream, store } = about;
+    const { upstream, backend } = about;
     const duration = Math.max(0, at - since);
-    const data = { upstream, store, since: timeOf(since), duration, gateway: this.#gateway };
+    const data = { upstream, backend, since: timeOf(since), duration, gateway: this.#gateway };
     const once = { name: `${name} back`, since, until: at + WEEK, ends: `${name} away` };
     return {
       type: sight === 'state' ? 'state.up' : 'upstream.up',

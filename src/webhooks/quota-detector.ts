@@ -121,7 +121,7 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     // Without a key the subject is a client address, which receivers must not get.
     if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null)
       return;
-    if (trace.admission.by === 'alone') skipLocal(trace, trace.admission.readings);
+    if (trace.admission.by === 'local') skipLocal(trace, trace.admission.readings);
     else if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
     else if (verdict === 'limited') readLimited(event, trace, trace.admission.readings);
   };

@@ -31,7 +31,7 @@ const FULL = {
   label: 'from before',
   limits: '5/minute,50/day',
   addresses: ['127.0.0.0/8', '::1'],
-  scopes: ['pets:write', 'store:admin'],
+  scopes: ['pets:write', 'backend:admin'],
   metadata: { team: 'pets', old: 'yes' },
 };
 

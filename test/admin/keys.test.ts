@@ -27,7 +27,7 @@ describe('a key', () => {
       limits: '5/minute,50/day',
       expiresIn: '90d',
       addresses: ['127.0.0.0/8', '::1'],
-      scopes: ['pets:write', 'store:admin'],
+      scopes: ['pets:write', 'backend:admin'],
       metadata: { team: 'pets' },
       env: 'test',
     };

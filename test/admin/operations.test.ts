@@ -87,7 +87,7 @@ const LOWEST: Readonly<Record<Role, readonly string[]>> = {
     'listBanHistory',
     'getUsage',
     'getStatus',
-    'listStores',
+    'listBackends',
     'getTop',
     'getHistory',
     'followLive',

@@ -18,7 +18,7 @@ const LISTED: ListedRequest = {
   message: 'The limit is reached.',
   key: { id: 'key_1', account: 'acme', plan: 'free', subject: 'key:key_1' },
   address: '127.0.0.1',
-  more: 0,
+  repeated: 0,
 };
 const VIEW: RequestView = {
   ...LISTED,
@@ -35,13 +35,13 @@ const VIEW: RequestView = {
     strikes: 0,
     strikesToBan: 10,
     bannedUntil: null,
-    banBegan: false,
-    rung: null,
+    banStarted: false,
+    level: null,
   },
   windows: [{ name: 'minute', kind: 'fixed', limit: 1, before: 0, after: 0, resetAt: 2 }],
   faults: [],
   body: { declared: null, received: 0 },
-  store: null,
+  backend: null,
   outage: null,
   times: { authenticated: 0.1, admitted: 0.2, forwarded: null, answered: null, total: 0.3 },
 };
@@ -71,7 +71,7 @@ function operationsWith(own: unknown, odd: unknown) {
     { gateway: 'one', answer: own },
   ];
   const peers = {
-    ask: async () => ({ answers, silent: ['gone'], apart: null }),
+    ask: async () => ({ answers, unresponsive: ['gone'], isolated: null }),
     close: async () => {},
   };
   return requestOperations({ peers: () => peers } as unknown as AdminContext);
@@ -96,7 +96,7 @@ test('names gateways with an invalid response if no gateway has the request', as
 });
 
 test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id: 1 } }]])(
-  'a gateway that lists %j is reported as silent',
+  'a gateway that lists %j is reported as unresponsive',
   async (odd) => {
     const { body } = await operationsWith([LISTED], odd).listRequests!(task);
     expect(body).toMatchObject({

@@ -35,7 +35,7 @@ async function open(
 ): Promise<void> {
   pair = authority.issue(`admin-${issued++}`, names);
   const files = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key };
-  gateway = await TestGateway.start({ env: { ...files, ...env }, storeUrl: STORE });
+  gateway = await TestGateway.start({ env: { ...files, ...env }, backendUrl: STORE });
 }
 
 const pem = (file: string) => readFileSync(file, 'utf8');

@@ -9,7 +9,12 @@ test('counts are complete since the loss of a gateway, whatever the others have 
   const answer = { since: at - 1_000, missing: 0, summary: { total: 7, floor: 0, items: [] } };
   const answers = [{ gateway: 'one', answer }];
   const peers = () => ({
-    ask: async () => ({ answers, silent: [], lost: [{ gateway: 'two', at }], apart: null }),
+    ask: async () => ({
+      answers,
+      unresponsive: [],
+      lost: [{ gateway: 'two', at }],
+      isolated: null,
+    }),
   });
   const { getTop } = trafficOperations({ peers } as unknown as AdminContext);
   const { body } = await getTop({ query: {} } as Task);

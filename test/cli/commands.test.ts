@@ -334,19 +334,19 @@ paths:
     });
   });
 
-  test('notes the prefix of paths, and stores that get it twice', async () => {
+  test('notes the prefix of paths, and backends that get it twice', async () => {
     const servers = "[{ url: 'https://a.example/v1' }]";
     writeFileSync(
       join(cwd, 'prefixed.yaml'),
       `openapi: 3.0.3\ninfo: {title: x, version: '1'}\nservers: ${servers}\npaths: {/a: {get: {operationId: a, responses: {default: {description: Done.}}}}}\n`,
     );
-    const notes = async (STORE_URL: string) =>
-      (await here(['check'], { env: { STOREGATE_CONTRACT: 'prefixed.yaml', STORE_URL } })).err;
+    const notes = async (BACKEND_URL: string) =>
+      (await here(['check'], { env: { STOREGATE_CONTRACT: 'prefixed.yaml', BACKEND_URL } })).err;
     const prefix = 'note: request paths begin with /v1, the path of servers\n';
     for (const urls of ['http://a', 'http://a/v1', 'http://a/v1,http://b/x/v1/'])
       expect(await notes(urls)).toBe(prefix);
     expect(await notes('http://a/v1,http://b')).toBe(
-      `${prefix}note: upstream default: http://a/v1 gets /v1 twice, because other stores do not end with it\n`,
+      `${prefix}note: upstream default: http://a/v1 gets /v1 twice, because other backends do not end with it\n`,
     );
   });
 

@@ -27,7 +27,7 @@ const EXPLAINED: ExplainedRequest = {
   windows: [],
   faults: [],
   body: { declared: null, received: 0 },
-  store: null,
+  backend: null,
   outage: null,
   times: { authenticated: null, admitted: null, forwarded: null, answered: null, total: 1 },
   repeated: 0,
@@ -37,7 +37,7 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
   'shows an operation called %s like any other',
   (operation) => {
     const text = inSteps({ ...EXPLAINED, operation });
-    expect(text).toMatch(/\nadmit .*\ncontract .*\nstore /);
+    expect(text).toMatch(/\nadmit .*\ncontract .*\nbackend /);
     expect(text).not.toContain('answered by the gateway');
   },
 );
@@ -45,48 +45,48 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
 test.each([
   [{ attempts: 1, head: 2 }, 'returned 200'],
   [
-    { attempts: 1, target: { upstream: 'default', store: 's1:80' }, head: 2 },
+    { attempts: 1, target: { upstream: 'default', backend: 's1:80' }, head: 2 },
     's1:80 of default returned 200',
   ],
   [
-    { attempts: 3, target: { upstream: 'orders', store: 'o1:80' }, head: 2 },
+    { attempts: 3, target: { upstream: 'orders', backend: 'o1:80' }, head: 2 },
     '3 attempts; o1:80 of orders returned 200',
   ],
-])('names the store that responded: %j', (store, words) => {
+])('names the backend that responded: %j', (backend, words) => {
   const times = { ...EXPLAINED.times, forwarded: 1, answered: 3 };
-  expect(inSteps({ ...EXPLAINED, store, times })).toContain(
-    `\nstore         ${words} (2.000 ms)\n`,
+  expect(inSteps({ ...EXPLAINED, backend, times })).toContain(
+    `\nbackend       ${words} (2.000 ms)\n`,
   );
 });
 
-test('names the store that failed, or that none was called', () => {
+test('names the backend that failed, or that none was called', () => {
   const failed = {
     ...EXPLAINED,
     status: 504,
-    step: 'store' as const,
+    step: 'backend' as const,
     code: 'upstream_timeout',
     outage: 'upstream_timeout: too_slow',
   };
-  const store = { attempts: 2, target: { upstream: 'default', store: 's1:80' }, head: null };
-  expect(inSteps({ ...failed, store })).toContain(
-    '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
+  const backend = { attempts: 2, target: { upstream: 'default', backend: 's1:80' }, head: null };
+  expect(inSteps({ ...failed, backend })).toContain(
+    '\nbackend       FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
   const unavailable = {
     ...EXPLAINED,
     status: 503,
-    step: 'store' as const,
+    step: 'backend' as const,
     code: 'upstream_down',
     outage: 'upstream_down',
   };
-  expect(inSteps({ ...unavailable, store: { attempts: 0, target: null, head: null } })).toContain(
-    '\nstore         FAILED: not called: upstream_down\n',
+  expect(inSteps({ ...unavailable, backend: { attempts: 0, target: null, head: null } })).toContain(
+    '\nbackend       FAILED: not called: upstream_down\n',
   );
 });
 
 test('shows a usage request without limits', () => {
   const text = inSteps({ ...EXPLAINED, operation: 'usage', path: null });
   expect(text).toMatch(/\nusage +answered by the gateway/);
-  expect(text).not.toContain('\nstore');
+  expect(text).not.toContain('\nbackend');
 });
 
 test('escapes names in violations', () => {

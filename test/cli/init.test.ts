@@ -59,11 +59,11 @@ describe('writes only what differs from the defaults', () => {
       /^Backend +http\S+ responds \(GET \/: 200\)\nContract +Shop 2, 1 operation\nWritten .*\nKey +sg_live_\w+ /,
     );
     expect(settingsOf(folder)).toMatch(
-      /^#.*\nupstream:\n {2}url: .*\ncontract:\n {2}file: openapi.json #.*\nkeys:\n {2}#.*\n {2}carriers: .*\nplans:\n {2}file: plans.yaml\n$/,
+      /^#.*\nupstream:\n {2}url: .*\ncontract:\n {2}file: openapi.json #.*\nkeys:\n {2}#.*\n {2}headers: .*\nplans:\n {2}file: plans.yaml\n$/,
     );
     const config = loadConfig({ cwd: folder, env: {} });
     expect(config.contract.file).toBe(join(folder, 'openapi.json'));
-    expect(config.upstream.stores).toEqual([{ url: backend, weight: 1 }]);
+    expect(config.upstream.backends).toEqual([{ url: backend, weight: 1 }]);
     expect([...config.plans.plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
     expect(readFileSync(join(folder, 'plans.yaml'), 'utf8') + settingsOf(folder)).not.toContain(
       'sg_live_',
@@ -95,10 +95,10 @@ describe('writes only what differs from the defaults', () => {
     ],
   ])(
     'a header for the key alone if the document describes %s',
-    async (_what, document, hasCarriers) => {
+    async (_what, document, hasKeyHeaders) => {
       const folder = folderWith(document);
       await initIn(folder);
-      expect(settingsOf(folder).includes('  carriers: [{ header: X-API-Key }]')).toBe(hasCarriers);
+      expect(settingsOf(folder).includes('  headers: [X-API-Key]')).toBe(hasKeyHeaders);
     },
   );
 
@@ -107,7 +107,7 @@ describe('writes only what differs from the defaults', () => {
     const env = {
       STOREGATE_CONFIG: 'other.yaml',
       STOREGATE_CONTRACT: 'none',
-      STORE_URL: 'http://127.0.0.1:1',
+      BACKEND_URL: 'http://127.0.0.1:1',
     };
     const args = [
       'init',
@@ -119,7 +119,7 @@ describe('writes only what differs from the defaults', () => {
       '--no-start',
     ];
     expect(await commandLine(folder)(args, { env })).toMatchObject({ code: 0, err: '' });
-    expect(loadConfig({ cwd: folder, env: {} }).upstream.stores[0]!.url).toBe(backend);
+    expect(loadConfig({ cwd: folder, env: {} }).upstream.backends[0]!.url).toBe(backend);
   });
 
   test('a document with parts that are not supported', async () => {

@@ -42,7 +42,7 @@ test.each([
     withKeys(loadConfig({ cwd, env }), work);
   const killed = storegate(args, { cwd, env });
   await until('some are imported', () =>
-    keys(async (store) => (await store.findMany([hashes[0]!]))[0] !== null),
+    keys(async (backend) => (await backend.findMany([hashes[0]!]))[0] !== null),
   );
   killed.child.kill('SIGKILL');
   await killed.exit;
@@ -64,7 +64,7 @@ test.each([
     .exec(repeated.out)!
     .map((text) => Number(text.replace(',', '')));
   expect(imported! + already!).toBe(COUNT);
-  const found = await keys(async (store) => store.findMany(hashes));
+  const found = await keys(async (backend) => backend.findMany(hashes));
   expect(found.filter((record) => record?.account === 'acme')).toHaveLength(COUNT);
   const listed = await keys(allKeys);
   expect(listed).toHaveLength(COUNT);

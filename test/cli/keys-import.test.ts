@@ -95,7 +95,7 @@ describe.each([
           '"7/minute,70/day"',
           '2999-01-01T00:00:00Z',
           '',
-          'pets:write store:admin',
+          'pets:write backend:admin',
           '',
           'pets',
         ],
@@ -117,7 +117,7 @@ describe.each([
       expect.objectContaining({
         label: 'one, two',
         limits: '7/minute,70/day',
-        scopes: ['pets:write', 'store:admin'],
+        scopes: ['pets:write', 'backend:admin'],
         metadata: { team: 'pets' },
       }),
     );

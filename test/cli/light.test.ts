@@ -10,7 +10,7 @@ test('the command line loads only commander on start', () => {
     'commander',
   ]);
   expect(
-    loaded.filter((name) => /^(run|state|store|admin|gateway|openapi|reference)\//.test(name)),
+    loaded.filter((name) => /^(run|state|backend|admin|gateway|openapi|reference)\//.test(name)),
   ).toEqual([]);
 });
 
@@ -33,10 +33,10 @@ test.each([
   'run/single-process.ts',
   'cli/check.ts',
   'cli/connect/local.ts',
-])('%s loads no Redis, workers, store or mount targets on start', (file) => {
+])('%s loads no Redis, workers, backend or mount targets on start', (file) => {
   const loaded = [...importsOnLoad(file)];
   const rare =
-    /^(state\/redis\/(?!error\.ts)|run\/workers\/|store\/|ioredis$|http-proxy-middleware$)/;
+    /^(state\/redis\/(?!error\.ts)|run\/workers\/|backend\/|ioredis$|http-proxy-middleware$)/;
   expect(loaded.filter((name) => rare.test(name))).toEqual([]);
 });
 

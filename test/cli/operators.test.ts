@@ -71,16 +71,16 @@ describe.each([
       '--scope',
       'pets:write',
       '--scope',
-      'store:admin',
+      'backend:admin',
     );
     expect(made).toMatchObject({
       limits: '5/minute',
       addresses: ['10.0.0.0/8', '::1'],
       metadata: { team: 'pets' },
     });
-    expect(made.scopes).toEqual(['pets:write', 'store:admin']);
-    expect(await json('keys', 'list', '--scope', 'store:admin')).toMatchObject([{ id: made.id }]);
-    expect(await json('keys', 'list', '--scope', 'store')).toEqual([]);
+    expect(made.scopes).toEqual(['pets:write', 'backend:admin']);
+    expect(await json('keys', 'list', '--scope', 'backend:admin')).toMatchObject([{ id: made.id }]);
+    expect(await json('keys', 'list', '--scope', 'backend')).toEqual([]);
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({
       scopes: ['pets:read'],
     });

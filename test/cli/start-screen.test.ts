@@ -26,7 +26,7 @@ const configWith = (changes: object = {}) =>
     reference: { enabled: true },
     console: { enabled: true },
     contract: { file: '/openapi.yaml' },
-    keys: { carriers: null },
+    keys: { headers: null },
     ...changes,
   }) as unknown as Config;
 

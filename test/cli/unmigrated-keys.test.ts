@@ -30,7 +30,7 @@ const env = () => ({
   STOREGATE_HOST: '127.0.0.1',
   STOREGATE_PORT: '0',
   STOREGATE_ADMIN_PORT: '0',
-  STORE_URL: 'http://127.0.0.1:1',
+  BACKEND_URL: 'http://127.0.0.1:1',
   STOREGATE_DATA: 'old data',
   STOREGATE_CONFIG: 'gateway.yaml',
   REDIS_URL: redis.url,

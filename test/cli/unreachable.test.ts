@@ -129,7 +129,7 @@ describe('a gateway of the data folder that is not reached', () => {
     'usage reset KEY',
     'usage grant KEY --units 5',
     'status',
-    'stores',
+    'backends',
     'top',
     'history',
     'requests',

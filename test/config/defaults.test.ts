@@ -31,7 +31,7 @@ function defaultsIn(cwd: string, gateway: string) {
     data: join(cwd, 'data'),
     redis: null,
     upstream: {
-      stores: [],
+      backends: [],
       connectTimeout: 2 * second,
       minResponseRate: 16 * 1024,
       tls: { ca: null, cert: null, key: null, serverName: null },

@@ -153,9 +153,9 @@ describe('a wrong variable', () => {
     ],
     ['LOG_LEVEL', 'INFO', 'must be fatal, error, warn, info, debug, trace or silent, is "INFO"'],
     [
-      'STORE_URL',
-      'store:3000',
-      'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, or several with commas between them, is "store:3000"',
+      'BACKEND_URL',
+      'backend:3000',
+      'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, or several with commas between them, is "backend:3000"',
     ],
   ])('%s=%j is reported by its name', (name, text, message) => {
     expect(wrong({ [name]: text })).toEqual([`${name}: ${message}`]);
@@ -262,7 +262,7 @@ describe('an unknown variable', () => {
     ['REDIS_ULR', 'REDIS_URL'],
     ['REDIS_URL_FLIE', 'REDIS_URL_FILE'],
     ['REDIS_SENTINEL_PASWORD', 'REDIS_SENTINEL_PASSWORD'],
-    ['STORE_URI', 'STORE_URL'],
+    ['BACKEND_URI', 'BACKEND_URL'],
     ['LOG_LEVLE', 'LOG_LEVEL'],
   ])('%s, one typo from %s, is a mistake', (name, meant) => {
     expect(mistakes(name)).toEqual([`${name}: is unknown; did you mean ${meant}?`]);

@@ -17,17 +17,17 @@ test('paths inside a file are relative to the working folder, not to the file', 
 
 test('targets are normalized URLs without a trailing slash, and WebSockets are off by default', () => {
   const { config } = load(`
-upstream: { url: HTTPS://Store.Example:443/base// }
+upstream: { url: HTTPS://Backend.Example:443/base// }
 mounts:
   - { path: /files, target: http://127.0.0.1:3001/ }
   - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
 `);
-  expect(config.upstream.stores).toEqual([{ url: 'https://store.example/base', weight: 1 }]);
+  expect(config.upstream.backends).toEqual([{ url: 'https://backend.example/base', weight: 1 }]);
   const unset = {
     upstream: null,
     stripPrefix: false,
     rewrite: null,
-    carriers: null,
+    keyHeaders: null,
     addresses: { allow: [], deny: [] },
   };
   expect(config.mounts).toEqual([
@@ -36,7 +36,7 @@ mounts:
   ]);
 });
 
-describe('the stores of an upstream', () => {
+describe('the backends of an upstream', () => {
   test.each([
     ['one URL', 'upstream: { url: http://a:1 }', {}, [['http://a:1', 1]]],
     [
@@ -50,7 +50,7 @@ describe('the stores of an upstream', () => {
     ],
     [
       'a list with weights',
-      'upstream: { stores: [{ url: http://a:1, weight: 3 }, { url: http://b }] }',
+      'upstream: { backends: [{ url: http://a:1, weight: 3 }, { url: http://b }] }',
       {},
       [
         ['http://a:1', 3],
@@ -59,37 +59,37 @@ describe('the stores of an upstream', () => {
     ],
     [
       'the variable, which beats a list',
-      'upstream: { stores: [{ url: http://a:1 }] }',
-      { STORE_URL: 'http://c,http://d' },
+      'upstream: { backends: [{ url: http://a:1 }] }',
+      { BACKEND_URL: 'http://c,http://d' },
       [
         ['http://c', 1],
         ['http://d', 1],
       ],
     ],
-  ] as const)('are %s', (_, gateway, env, stores) => {
+  ] as const)('are %s', (_, gateway, env, backends) => {
     const { config } = load(gateway, env);
-    expect(config.upstream.stores).toEqual(stores.map(([url, weight]) => ({ url, weight })));
+    expect(config.upstream.backends).toEqual(backends.map(([url, weight]) => ({ url, weight })));
   });
 });
 
-test('an upstream inherits everything but its stores', () => {
+test('an upstream inherits everything but its backends', () => {
   const { config } = load(`
 upstream: { url: http://a, headersTimeout: 3s, healthChecks: { path: /up, interval: 7s }, retries: { on: [] } }
 upstreams:
   stock: { url: http://b, healthChecks: { path: /health }, ejection: { statuses: [503] } }
-  files: { stores: [{ url: http://c }], headersTimeout: 1m }
+  files: { backends: [{ url: http://c }], headersTimeout: 1m }
 mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
 `);
   const { stock, files } = config.upstreams;
   expect(stock).toEqual({
     ...config.upstream,
-    stores: [{ url: 'http://b', weight: 1 }],
+    backends: [{ url: 'http://b', weight: 1 }],
     healthChecks: { ...config.upstream.healthChecks, path: '/health' },
     ejection: { ...config.upstream.ejection, statuses: [{ from: 503, to: 503 }] },
   });
   expect(files).toEqual({
     ...config.upstream,
-    stores: [{ url: 'http://c', weight: 1 }],
+    backends: [{ url: 'http://c', weight: 1 }],
     headersTimeout: 60_000,
   });
   expect(config.upstream.healthChecks.interval).toBe(7_000);
@@ -108,7 +108,7 @@ describe('is accepted unchanged', () => {
     ],
     ['an origin of an app', 'cors: { origins: [capacitor://localhost, http://localhost:5173] }'],
     ['no CORS', 'cors: { origins: [] }'],
-    ['an IPv6 store', 'upstream: { url: "http://[::1]:3000" }'],
+    ['an IPv6 backend', 'upstream: { url: "http://[::1]:3000" }'],
     ['no time to drain', 'http: { drainTimeout: 0s }'],
     ['bodies of no size', 'http: { maxBodyBytes: 0 }'],
     ['sizes in plain bytes', 'http: { maxBodyBytes: 1000, maxUrlBytes: "2000" }'],

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
-import { describeConfig, remember, settingsBehind, withStore } from '../../src/config/describe.ts';
+import {
+  describeConfig,
+  remember,
+  settingsBehind,
+  withBackend,
+} from '../../src/config/describe.ts';
 import { differences, inForce, keepsValue, needsRestart } from '../../src/config/restart.ts';
 import { settingsOf } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
@@ -22,7 +27,10 @@ const unchanged = () => (usual ??= loadSettings(folder, REDIS));
 
 /** Settings that conflict with REDIS, with the settings to use instead. */
 const BESIDE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'upstream.stores': { 'upstream.url': null, 'upstream.stores': [{ url: 'http://store.example' }] },
+  'upstream.backends': {
+    'upstream.url': null,
+    'upstream.backends': [{ url: 'http://store.example' }],
+  },
 };
 
 describe.each(settings)('%s', (name, schema) => {
@@ -52,9 +60,9 @@ describe.each(settings)('%s', (name, schema) => {
 });
 
 describe('a reload keeps values from the start:', () => {
-  test('the store that was started with the gateway, while the file names none', () => {
+  test('the backend that was started with the gateway, while the file names none', () => {
     const cwd = folderWith();
-    const running = withStore(loadSettings(cwd, {}), 'http://127.0.0.1:4000');
+    const running = withBackend(loadSettings(cwd, {}), 'http://127.0.0.1:4000');
     const config = inForce(
       running,
       loadSettings(cwd, { 'upstream.connections': 7, 'cors.maxAge': '1s' }),
@@ -66,17 +74,17 @@ describe('a reload keeps values from the start:', () => {
       running,
       loadSettings(cwd, { 'upstream.url': 'http://store.example' }),
     );
-    expect(upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
+    expect(upstream.backends).toEqual([{ url: 'http://store.example', weight: 1 }]);
   });
 
-  test('the stores in use, if the file names none after a change', () => {
+  test('the backends in use, if the file names none after a change', () => {
     const cwd = folderWith();
     const [running, loaded] = [
       loadSettings(cwd, { 'upstream.url': 'http://store.example' }),
       loadSettings(cwd, {}),
     ];
     const config = inForce(running, loaded);
-    expect(config.upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
+    expect(config.upstream.backends).toEqual([{ url: 'http://store.example', weight: 1 }]);
     expect(shown(config, 'upstream.url')).toBe('"http://store.example"');
     expect([keepsValue('upstream.url', loaded), keepsValue('upstream.url', running)]).toEqual([
       true,
@@ -98,12 +106,12 @@ describe('a reload keeps values from the start:', () => {
 test('applies those of many changes that need no restart', () => {
   const cwd = folderWith();
   const running = loadSettings(cwd, {});
-  const written = { ...OTHER_VALUES, ...REDIS, 'plans.file': null, 'upstream.stores': [] };
+  const written = { ...OTHER_VALUES, ...REDIS, 'plans.file': null, 'upstream.backends': [] };
   const loaded = loadSettings(cwd, written);
   const config = inForce(running, loaded);
   const changed = settings.filter(([, schema]) => !schema['x-restart']).map(([name]) => name);
   expect(differences(running, config)).toEqual(
-    changed.filter((name) => name !== 'plans.file' && name !== 'upstream.stores'),
+    changed.filter((name) => name !== 'plans.file' && name !== 'upstream.backends'),
   );
   expect(config.redis).toBeNull();
   expect(inForce(loaded, running).redis).toEqual(loaded.redis);

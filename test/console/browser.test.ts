@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { accessTests } from './browser/access.ts';
 import { auditAndConfigurationTests } from './browser/audit-and-configuration.ts';
+import { backendsTests } from './browser/backends.ts';
 import { bansTests } from './browser/bans.ts';
 import { whoTests } from './browser/clients.ts';
 import { keysTests } from './browser/keys.ts';
@@ -11,7 +12,6 @@ import { referenceTests } from './browser/reference.ts';
 import { requestsTests } from './browser/requests.ts';
 import { sessionTests } from './browser/session.ts';
 import { ConsoleStand } from './browser/stand.ts';
-import { storesTests } from './browser/stores.ts';
 import { topTests } from './browser/top.ts';
 
 // One suite, because a browser and a gateway are expensive. The order of the tests matters.
@@ -32,5 +32,5 @@ describe('the console in a browser', () => {
   phoneTests(stand);
   sessionTests(stand);
   nowTests(stand);
-  storesTests(stand);
+  backendsTests(stand);
 });

@@ -16,7 +16,7 @@ describe('the dashboard', () => {
       'Health',
       'What do clients get?',
       'How fast?',
-      'The stores',
+      'The backends',
       'The state',
       'The process',
     ]);

@@ -24,7 +24,7 @@ const HAPPENED = [
   'storegate_connections_refused_total{reason="address"}',
   'nodejs_gc_duration_seconds_count{',
   'storegate_near_limit_admissions_total{',
-  'storegate_store_ejections_total{',
+  'storegate_backend_ejections_total{',
   'storegate_spans_total{result="failed"}',
   'storegate_webhook_deliveries_total{',
 ];
@@ -72,7 +72,7 @@ async function fromGatewayThatLostRedis(): Promise<string> {
 
 export async function ofTwoWorkers(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), {
+  const { store: backend, url: backendUrl } = await startStore(join(folder, 'store.db'), {
     host: '127.0.0.1',
     port: 0,
   });
@@ -80,13 +80,13 @@ export async function ofTwoWorkers(): Promise<string[]> {
   const files = { 'plans.yaml': PLANS };
   const receiver = await Receiver.start();
   const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED, ...receiver.env };
-  const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
+  const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl, files, env });
   try {
     return [await afterCrashes(gateway), await afterTheLossOf(redis, gateway)];
   } finally {
     await gateway.stop();
     await redis.stop();
-    await store.close();
+    await backend.close();
     await receiver.stop();
     rmSync(folder, { recursive: true });
   }

@@ -56,7 +56,7 @@ beforeAll(async () => {
     STOREGATE_CONFIG: join(mount, 'gateway.yaml'),
     STOREGATE_PLANS: join(mount, 'plans.yaml'),
   };
-  gateway = await TestGateway.start({ env, storeUrl: 'http://127.0.0.1:9' });
+  gateway = await TestGateway.start({ env, backendUrl: 'http://127.0.0.1:9' });
 });
 afterAll(() => gateway?.stop());
 

@@ -157,7 +157,7 @@ describe('the network', () => {
   test('lets the example reach DNS, Redis and its backend', () => {
     const { egress } = specOf<Policy>('NetworkPolicy', 'storegate-egress');
     const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port));
-    const backends = settings.upstream.stores.map(({ url }) => Number(new URL(url).port));
+    const backends = settings.upstream.backends.map(({ url }) => Number(new URL(url).port));
     expect([...new Set(ports)]).toEqual([53, 6379, ...backends]);
   });
 });

@@ -19,7 +19,7 @@ import { freePort } from '../support/free-port.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const temporary = temporaryFolders({ keep: true });
@@ -27,12 +27,12 @@ const builds = temporary();
 const tarball = join(builds, `storegate-${readVersion()}.tgz`);
 
 let redis: RedisServer;
-let backend: FakeStore;
+let backend: FakeBackend;
 let collector: Collector;
 beforeAll(async () => {
   execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), builds], { stdio: 'pipe' });
   redis = await startRedis();
-  backend = await fakeStore((request, response) =>
+  backend = await fakeBackend((request, response) =>
     response.end(`from the backend: ${request.url}`),
   );
   collector = await Collector.start();
@@ -153,13 +153,13 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
 
     writeFileSync(
       contract,
-      readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another store'),
+      readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another backend'),
     );
     // The watcher may be first.
     const { stderr, status } = command('--url', adminUrl, 'reload');
     expect([stderr, status]).toEqual(['', 0]);
     expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({
-      info: { title: 'Another store' },
+      info: { title: 'Another backend' },
     });
   });
 });

@@ -19,7 +19,7 @@ import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore, upgradingStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend, upgradingBackend } from '../support/upstream.ts';
 
 /** Addresses of the two gateways, which have the same ports, as on two machines. */
 const HOSTS = ['127.0.0.11', '127.0.0.12'] as const;
@@ -33,8 +33,8 @@ const FILES: Readonly<Record<Name, string>> = {
 };
 
 let redis: RedisServer;
-let store: FakeStore;
-let target: FakeStore;
+let backend: FakeBackend;
+let target: FakeBackend;
 let held: ServerResponse[];
 let gateways: TestGateway[];
 let port: number;
@@ -113,10 +113,10 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
   beforeAll(async () => {
     held = [];
     redis = await startRedis();
-    store = await fakeStore((_, response) => {
+    backend = await fakeBackend((_, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
-    target = await upgradingStore((_, response) => void held.push(response.writeHead(200)));
+    target = await upgradingBackend((_, response) => void held.push(response.writeHead(200)));
     [port, adminPort] = [await freePort(), await freePort()];
     const settings = {
       redis: { deadline: '10s' },
@@ -137,7 +137,11 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     for (const host of HOSTS) {
       const env = { ...ports, STOREGATE_HOST: host, STOREGATE_ADMIN_HOST: host };
       gateways.push(
-        await TestGateway.start({ settings: JSON.stringify(settings), storeUrl: store.url, env }),
+        await TestGateway.start({
+          settings: JSON.stringify(settings),
+          backendUrl: backend.url,
+          env,
+        }),
       );
     }
     const windows = [{ name: 'day', kind: 'fixed', limit: 1_000_000, span: 86_400_000 }] as const;
@@ -148,7 +152,7 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
   afterAll(async () => {
     await proxy?.stop();
     await Promise.all(gateways.map((gateway) => gateway.stop()));
-    await Promise.all([store.close(), target.close(), redis.stop()]);
+    await Promise.all([backend.close(), target.close(), redis.stop()]);
   });
 
   const logged = (address: string) =>
@@ -231,7 +235,7 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
   });
 
   test('fail and repeat no request while one of them restarts', async () => {
-    const before = store.seen.length;
+    const before = backend.seen.length;
     const outcomes = new Map<string | number, number>();
     let sent = 0;
     let restarted = false;
@@ -260,7 +264,7 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     restarted = true;
     await Promise.all(calls);
     expect([...outcomes]).toEqual([[200, sent]]);
-    expect(store.seen).toHaveLength(before + sent);
+    expect(backend.seen).toHaveLength(before + sent);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createGuard } from '../../src/callers/guard.ts';
 import { SharedBudget } from '../../src/common/shared-budget.ts';
-import { withStore } from '../../src/config/describe.ts';
+import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
@@ -12,9 +12,9 @@ import { createJoinTunnel } from '../../src/gateway/reply/tunnel.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
+import type { BackendResponse } from '../../src/gateway/upstream/backend-response.ts';
+import { Upstreams } from '../../src/gateway/upstream/backends.ts';
 import { createSends } from '../../src/gateway/upstream/sends.ts';
-import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
-import { Upstreams } from '../../src/gateway/upstream/stores.ts';
 import {
   admittedClient,
   fieldNames,
@@ -25,14 +25,14 @@ import {
   via,
 } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 /**
- * A stage between the store and the reply, as a developer might add it: it caches responses to GET
+ * A stage between the backend and the reply, as a developer might add it: it caches responses to GET
  * by path.
  */
 function createCache(forward: Forward): Forward {
-  const kept = new Map<string, StoreResponse>();
+  const kept = new Map<string, BackendResponse>();
   return async function cache(exchange: Exchange, checked: Checked) {
     const { path } = checked.target;
     const known = kept.get(path);
@@ -48,22 +48,22 @@ const never = (): never => {
 };
 
 let served: Served;
-let store: FakeStore;
+let backend: FakeBackend;
 afterEach(async () => {
   await served.close();
-  await store.close();
+  await backend.close();
 });
 
-test('a stage between store and reply is one file and one line', async () => {
-  store = await fakeStore((request, response) =>
-    response.end(`${request.url} ${store.seen.length}`),
+test('a stage between backend and reply is one file and one line', async () => {
+  backend = await fakeBackend((request, response) =>
+    response.end(`${request.url} ${backend.seen.length}`),
   );
-  const { http: door, ...config } = withStore(
+  const { http, ...config } = withBackend(
     loadConfig({ env: {}, cwd: import.meta.dirname }),
-    store.url,
+    backend.url,
   );
   const observe = () => {};
-  const guard = createGuard(door.authFailureLimit);
+  const guard = createGuard(http.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
@@ -81,7 +81,7 @@ test('a stage between store and reply is one file and one line', async () => {
   });
   const parts: Parts = {
     guard: createRequestGuard({
-      config: door,
+      config: http,
       paths: config.contract,
       observe,
       report: () => [],
@@ -113,6 +113,6 @@ test('a stage between store and reply is one file and one line', async () => {
   expect(await asked('/one')).toEqual(['/one 1', null]);
   expect(await asked('/one')).toEqual(['/one 1', '1']);
   expect(await asked('/two')).toEqual(['/two 2', null]);
-  expect(store.seen).toHaveLength(2);
+  expect(backend.seen).toHaveLength(2);
   upstreams.close();
 });

@@ -10,13 +10,13 @@ import type { Limits } from '../../src/limits/limits.ts';
  * compiles, because its `@ts-expect-error` is then unused.
  */
 export async function mistakes(
-  { guard: door, authenticate, admit, contract, forward, inspect, relay, usage, tunnel }: Parts,
+  { guard, authenticate, admit, contract, forward, inspect, relay, usage, tunnel }: Parts,
   exchange: Exchange,
   match: RouteMatch,
   found: Client & { limits: Limits },
   route: Route,
 ): Promise<void> {
-  const target = door.enter(exchange);
+  const target = guard.enter(exchange);
   const client = await authenticate(exchange, target);
   if ('code' in client) return;
   const admitted = await admit(exchange, client, 1);
@@ -25,9 +25,9 @@ export async function mistakes(
   const stored = await forward(exchange, checked);
   relay(exchange, await inspect(exchange, checked, stored));
 
-  // @ts-expect-error authenticate before the door: the exchange alone does not say that it was found well-formed
+  // @ts-expect-error authenticate before the guard: the exchange alone does not say that it was found well-formed
   void authenticate(exchange);
-  // @ts-expect-error authenticate before the door: a target that was parsed beside it
+  // @ts-expect-error authenticate before the guard: a target that was parsed beside it
   void authenticate(exchange, parseTarget('/pets'));
   // @ts-expect-error a refusal taken for a client
   void admit(exchange, await authenticate(exchange, target), 1);
@@ -39,7 +39,7 @@ export async function mistakes(
   void contract(exchange, client, target, match);
   // @ts-expect-error a copy of the target, with another path
   void contract(exchange, admitted, { ...target, path: '/other' }, match);
-  // @ts-expect-error the contract before the door
+  // @ts-expect-error the contract before the guard
   void contract(exchange, admitted, parseTarget('/pets'), match);
   // @ts-expect-error a refusal of admission taken for an admission
   void contract(exchange, await admit(exchange, client, 1), target, match);
@@ -47,7 +47,7 @@ export async function mistakes(
   void forward(exchange, { client: admitted, target, route, body: null });
   // @ts-expect-error a copy of what was checked, with another body
   void forward(exchange, { ...checked, body: Buffer.from('other') });
-  // @ts-expect-error the store's answer before there is one
+  // @ts-expect-error the backend's answer before there is one
   relay(exchange, forward(exchange, checked));
   // @ts-expect-error a WebSocket without admission
   void tunnel(exchange, { client, target, route, body: null });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ANSWERS } from '../../packages/http1/test/cases/answers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { RecordingStore, valuesOf } from './recording-store.ts';
+import { RecordingBackend, valuesOf } from './recording-backend.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
 let hostile = { bytes: '', ends: false };
-let store: RecordingStore;
+let backend: RecordingBackend;
 let gateway: TestGateway;
 beforeAll(async () => {
-  store = await RecordingStore.start((socket, request) => {
+  backend = await RecordingBackend.start((socket, request) => {
     const isVictims = valuesOf(request, 'x-storegate-account').includes('victim');
     const body = pet(petIn(request.line));
     const good = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -16,13 +16,13 @@ beforeAll(async () => {
     if (!isVictims && hostile.ends) socket.end();
   });
   gateway = await TestGateway.start({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     settings: 'upstream: {connections: 1}',
   });
 });
 afterAll(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 
 test('whatever the backend sends to one client, the next gets the response to its own request', async () => {
@@ -40,12 +40,12 @@ test('whatever the backend sends to one client, the next gets the response to it
     ]);
   }
   victim.close();
-  const ofVictim = store.requests.filter((request) =>
+  const ofVictim = backend.requests.filter((request) =>
     valuesOf(request, 'x-storegate-account').includes('victim'),
   );
   expect(ofVictim.map(({ line }) => line)).toEqual(
     ANSWERS.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`),
   );
-  expect(store.requests.length).toBeGreaterThanOrEqual(2 * ANSWERS.length);
+  expect(backend.requests.length).toBeGreaterThanOrEqual(2 * ANSWERS.length);
   expect(gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
 });

@@ -73,7 +73,7 @@ describe.each([
     expect(await stand.passed(request(path, type, bodyOf(type, most)))).toMatchObject({
       body: bodyOf(type, most),
     });
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const refused = await stand.refusesAndCloses(
       request(path, type, bodyOf(type, most + 1)),
       [413],
@@ -83,7 +83,7 @@ describe.each([
       message: `The request body exceeds ${most} bytes. Send a smaller body.`,
       status: 413,
     });
-    expect(stand.store.requests.slice(before)).toHaveLength(1);
+    expect(stand.backend.requests.slice(before)).toHaveLength(1);
   });
 });
 

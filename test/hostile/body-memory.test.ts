@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { EMPTY_LIST } from './recording-store.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
@@ -157,7 +157,7 @@ describe('while slow bodies use up the memory for bodies', () => {
 });
 
 test('while whole bodies of a plan wait for their responses, bodies of another plan are accepted', async () => {
-  stand.store.respond = (socket, { headers }) => {
+  stand.backend.respond = (socket, { headers }) => {
     if (headers.some(([name, value]) => name === 'X-Storegate-Account' && value === 'good'))
       socket.write(EMPTY_LIST);
   };
@@ -172,9 +172,9 @@ test('while whole bodies of a plan wait for their responses, bodies of another p
   }
   await until(
     'all are at the backend, or refused',
-    () => stand.store.requests.length + refused.length === 50,
+    () => stand.backend.requests.length + refused.length === 50,
   );
   expect(new Set(refused)).toEqual(new Set([503]));
-  expect(stand.store.requests.length).toBeGreaterThan(3);
+  expect(stand.backend.requests.length).toBeGreaterThan(3);
   expect(await statusesOf(30, '/pets', await keyOf('good', 'business'))).toEqual(ALL_GOOD);
 });

@@ -61,7 +61,7 @@ describe('a body that two readers could read differently is refused with the pla
     ['a string', '"a"'],
     ['blanks', '   '],
   ])('%s', async (_what, body) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const answer = await stand.ask(post('/pets', body));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
@@ -133,7 +133,7 @@ describe('the checked bytes are forwarded unchanged', () => {
       '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}',
     ],
   ])('%s', async (what, body) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const answer = await stand.ask(post('/pets', body));
     if (what.includes('__proto__')) {
       // The contract decides whether more members are allowed; the gateway must make them harmless.
@@ -141,7 +141,7 @@ describe('the checked bytes are forwarded unchanged', () => {
       expect(({} as Record<string, unknown>).status).toBeUndefined();
     } else expect(answer.status).toBe(200);
     if (answer.status === 200)
-      expect(stand.store.requests.slice(before).map(({ body }) => body)).toEqual([body]);
+      expect(stand.backend.requests.slice(before).map(({ body }) => body)).toEqual([body]);
   });
 });
 

@@ -63,7 +63,7 @@ describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
       'Transfer-Encoding: chunked',
     ]);
     expect((await stand.passed(chunked)).body).toBe(BODY);
-    expect(stand.store.complaints).toEqual([]);
+    expect(stand.backend.complaints).toEqual([]);
   });
 
   test('is checked', async () => {
@@ -93,12 +93,12 @@ test('alternatives that lead to each other on sixty levels of wide objects are j
 });
 
 test('HEAD is served by GET, and has no body', async () => {
-  const before = stand.store.requests.length;
-  stand.store.respond = (socket) =>
+  const before = stand.backend.requests.length;
+  stand.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
   expect(await stand.ask(stand.request('HEAD /found'))).toMatchObject({ status: 200 });
   expect(await stand.ask(ask('HEAD /found', BODY))).toMatchObject({ status: 400 });
-  expect(stand.store.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([
+  expect(stand.backend.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([
     ['HEAD /found HTTP/1.1', ''],
   ]);
 });

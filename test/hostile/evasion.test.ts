@@ -48,7 +48,7 @@ describe('all requests of a key count on one counter', () => {
 
   test('over a hundred connections at once, and pipelined, exactly the limit is admitted and no client is banned', async () => {
     const key = await limited();
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
     const wires = await Promise.all(
       Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)),
@@ -66,7 +66,7 @@ describe('all requests of a key count on one counter', () => {
     const counts = Object.groupBy(statuses.flat(), (status) => status);
     expect(counts[200]?.length).toBe(LIMIT);
     expect(counts[429]?.length).toBe(300 - LIMIT);
-    expect(stand.store.requests.length - before).toBe(LIMIT);
+    expect(stand.backend.requests.length - before).toBe(LIMIT);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { EMPTY_LIST, valuesOf } from './recording-store.ts';
+import { EMPTY_LIST, valuesOf } from './recording-backend.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -257,14 +257,14 @@ describe('size', () => {
 
 describe('several requests on one connection', () => {
   test('are processed and answered in their order', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     const post = stand.post([`Content-Length: ${PET.length}`], PET);
     wire.send(post + stand.probe + post + stand.request('HEAD /pets'));
     for (const head of [false, false, false, true])
       expect((await wire.answer({ head })).status).toBe(200);
     wire.close();
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'POST /pets HTTP/1.1',
       'GET /categories HTTP/1.1',
       'POST /pets HTTP/1.1',
@@ -284,7 +284,7 @@ describe('several requests on one connection', () => {
   });
 
   test('behind valid requests a broken body is answered in its turn', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(stand.probe + stand.post([CHUNKED], 'zz\r\n') + stand.probe);
     expect(await wire.answer()).toMatchObject({ status: 200 });
@@ -294,18 +294,18 @@ describe('several requests on one connection', () => {
   });
 
   test('behind `Connection: close` are ignored', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(stand.request('GET /pets', ['Connection: close']) + stand.probe);
     expect(await wire.answer()).toMatchObject({ status: 200 });
     expect(await wire.ended()).toBe('');
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'GET /pets HTTP/1.1',
     ]);
   });
 
   test('do not include the body of a refused request', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const smuggled = stand.request('GET /pets');
     const wire = await stand.connect();
     const headers = ['Host: a', 'X-API-Key: wrong', `Content-Length: ${smuggled.length}`];
@@ -313,13 +313,13 @@ describe('several requests on one connection', () => {
     expect(await wire.answer()).toMatchObject({ status: 401 });
     expect(await wire.answer()).toMatchObject({ status: 200 });
     wire.close();
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'GET /categories HTTP/1.1',
     ]);
   });
 
   test('are answered in order, however many there are, and read no faster than they are answered', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     const requests = Array.from({ length: 500 }, (_, i) =>
       stand.request(`GET /pets?limit=${(i % 100) + 1}`),
@@ -327,29 +327,29 @@ describe('several requests on one connection', () => {
     wire.send(requests.join(''));
     for (let i = 0; i < requests.length; i++) expect((await wire.answer()).status).toBe(200);
     wire.close();
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(
+    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual(
       requests.map((request) => request.slice(0, request.indexOf('\r'))),
     );
   });
 
   test('are not read while the responses before them are not read', async () => {
-    const { respond } = stand.store;
+    const { respond } = stand.backend;
     const body = `[${' '.repeat(100_000)}]`;
-    stand.store.respond = (socket) =>
+    stand.backend.respond = (socket) =>
       void socket.write(EMPTY_LIST.replace('2\r\n\r\n[]', `${body.length}\r\n\r\n${body}`));
     const wire = await stand.connect();
     wire.socket.pause();
     // More than the socket buffers hold of unread requests, and later of unread responses.
     wire.send(stand.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000));
-    const start = stand.store.requests.length;
-    await until('the first ones are forwarded', () => stand.store.requests.length > start);
+    const start = stand.backend.requests.length;
+    await until('the first ones are forwarded', () => stand.backend.requests.length > start);
     await until('no request of it is forwarded', async () => {
-      const before = stand.store.requests.length;
+      const before = stand.backend.requests.length;
       expect(await stand.ask(stand.probe)).toMatchObject({ status: 200 });
-      return stand.store.requests.length === before + 1;
+      return stand.backend.requests.length === before + 1;
     });
     expect(wire.socket.writableLength).toBeGreaterThan(0);
     wire.close();
-    stand.store.respond = respond;
+    stand.backend.respond = respond;
   });
 });

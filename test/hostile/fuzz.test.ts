@@ -128,16 +128,16 @@ async function readAnswers(wire: Wire, bytes: string): Promise<void> {
 test('for any mutated request, the backend receives only whole requests of this client, and the gateway works', async () => {
   const run = async (seed: number, mutations: readonly Mutation[]) => {
     const bytes = mutations.reduce(mutate, seeds()[seed]!);
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     const patience = setTimeout(() => wire.close(), 300);
     await readAnswers(wire, bytes);
     clearTimeout(patience);
     wire.close();
-    expect(stand.store.complaints).toEqual([]);
-    for (const { line, headers, body } of stand.store.requests.slice(before)) {
+    expect(stand.backend.complaints).toEqual([]);
+    for (const { line, headers, body } of stand.backend.requests.slice(before)) {
       expect(line).toMatch(
-        /^(GET|HEAD|POST|PUT|DELETE) \/(pets|categories|store)[!-~]* HTTP\/1\.1$/,
+        /^(GET|HEAD|POST|PUT|DELETE) \/(pets|categories|backend)[!-~]* HTTP\/1\.1$/,
       );
       expect(headers.filter(([name]) => /^x[-_]storegate[-_]account$/i.test(name))).toEqual([
         ['X-Storegate-Account', 'acme'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/keys/secret.ts';
-import { valuesOf } from './recording-store.ts';
+import { valuesOf } from './recording-backend.ts';
 import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -11,7 +11,7 @@ afterAll(() => stand.stop());
 
 describe('hop-by-hop headers are removed', () => {
   test('in both directions, with every header that Connection names', async () => {
-    stand.store.respond = (socket) =>
+    stand.backend.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nKeep-Alive: timeout=5\r\n' +
           'Proxy-Authenticate: x\r\nTrailer: X-T\r\nUpgrade: h2c\r\nX-Theirs: 1\r\nX-Kept: 2\r\n\r\n[]',
@@ -29,7 +29,7 @@ describe('hop-by-hop headers are removed', () => {
     for (const name of ['x-theirs', 'proxy-authenticate', 'trailer', 'upgrade']) {
       expect(answer.headers[name]).toBeUndefined();
     }
-    const seen = stand.store.requests.at(-1)!;
+    const seen = stand.backend.requests.at(-1)!;
     for (const name of [
       'x-mine',
       'keep-alive',
@@ -41,7 +41,7 @@ describe('hop-by-hop headers are removed', () => {
       expect(valuesOf(seen, name)).toEqual([]);
     }
     expect(valuesOf(seen, 'x-kept')).toEqual(['2']);
-    stand.store.respond = (socket) =>
+    stand.backend.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]',
       );
@@ -174,7 +174,7 @@ describe('exactly one key', () => {
   ];
 
   test.each(refused)('%s: 401', async (_what, lines) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const answer = await stand.ask(withKeys(...lines(stand.secret)));
     expect(answer.status).toBe(401);
     isAnError(answer);

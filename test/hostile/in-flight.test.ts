@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { EMPTY_LIST } from './recording-store.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { PET, Stand } from './stand.ts';
 import type { Wire } from './wire.ts';
 
@@ -21,8 +21,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stand = patient;
-  for (const { store } of [patient, hasty])
-    store.respond = (socket) => void socket.write(EMPTY_LIST);
+  for (const { backend } of [patient, hasty])
+    backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 /** Of all requests: `GET /usage` has those of the key, but less often. */
@@ -31,21 +31,21 @@ const inFlight = async () => {
   return Number(/^storegate_requests_in_flight (\d+)$/m.exec(text)?.[1]);
 };
 
-const store = (bytes: string, end: boolean) => () => {
-  stand.store.respond = (socket) => {
+const backend = (bytes: string, end: boolean) => () => {
+  stand.backend.respond = (socket) => {
     socket.write(bytes);
     if (end) socket.end();
   };
 };
-const hangs = store('', false);
+const hangs = backend('', false);
 const leavesInBody = async (wire: Wire) => {
   expect((await wire.answer()).status).toBe(100);
   wire.send('{"name":').close();
 };
-const leavesTheStore = async (wire: Wire) => {
-  const before = stand.store.requests.length;
+const leavesTheBackend = async (wire: Wire) => {
+  const before = stand.backend.requests.length;
   wire.send(stand.request('GET /pets'));
-  await until('the store has it', () => stand.store.requests.length > before);
+  await until('the backend has it', () => stand.backend.requests.length > before);
   wire.close();
 };
 const answered = async (wire: Wire) => void (await wire.answer());
@@ -66,7 +66,7 @@ describe('a request of a key with one slot makes room for the next, however it e
     await end(wire);
     wire.close();
     await until('it is not in flight any more', async () => (await inFlight()) === 0);
-    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+    stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
   }
 
   test.each<Case>([
@@ -90,18 +90,18 @@ describe('a request of a key with one slot makes room for the next, however it e
       () => stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], ''),
       leavesInBody,
     ],
-    ['a caller that leaves before its answer', () => '', leavesTheStore, hangs],
+    ['a caller that leaves before its answer', () => '', leavesTheBackend, hangs],
     [
-      'a store that answers garbage',
+      'a backend that answers garbage',
       () => stand.request('GET /pets'),
       answered,
-      store('nonsense\r\n\r\n', true),
+      backend('nonsense\r\n\r\n', true),
     ],
     [
       'half an answer',
       () => stand.request('GET /pets'),
       cutOff,
-      store('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf', true),
+      backend('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf', true),
     ],
   ])('%s', async (_what, bytes, end, prepare = () => {}) => {
     await endOne(bytes, end, prepare);
@@ -110,12 +110,12 @@ describe('a request of a key with one slot makes room for the next, however it e
 
   test.each<Case>([
     ['a body that is too slow', () => stand.post(['Content-Length: 99'], '{'), answered],
-    ['a store that hangs', () => stand.request('GET /pets'), answered, hangs],
+    ['a backend that hangs', () => stand.request('GET /pets'), answered, hangs],
     [
       'an answer that drips and stops',
       () => stand.request('GET /pets'),
       cutOff,
-      store('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n', false),
+      backend('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n', false),
     ],
     [
       'an answer that its caller does not read',
@@ -126,7 +126,7 @@ describe('a request of a key with one slot makes room for the next, however it e
         wire.close();
       },
       () => {
-        stand.store.respond = (socket) =>
+        stand.backend.respond = (socket) =>
           void socket.write(
             `HTTP/1.1 200 OK\r\nContent-Length: ${1 << 25}\r\n\r\n${'x'.repeat(1 << 25)}`,
           );
@@ -152,10 +152,10 @@ test('a flood beyond the limit reaches neither the backend nor a window', async 
     JSON.parse((await stand.ask(stand.request('GET /usage'))).body).windows[0].used;
   const before = await used();
   const answers: (() => void)[] = [];
-  stand.store.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
+  stand.backend.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
   const first = await stand.connect();
   first.send(stand.probe);
-  await until('the store has it', () => answers.length === 1);
+  await until('the backend has it', () => answers.length === 1);
   const statuses: string[] = [];
   const wires = await Promise.all(
     Array.from({ length: 20 }, (_, i) => stand.connect(`127.0.0.${2 + i}`)),

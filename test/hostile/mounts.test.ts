@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type BlackHole, startBlackHole } from '../support/black-hole.ts';
 import { until } from '../support/until.ts';
-import type { Recorded } from './recording-store.ts';
-import { EMPTY_LIST, valuesOf } from './recording-store.ts';
+import type { Recorded } from './recording-backend.ts';
+import { EMPTY_LIST, valuesOf } from './recording-backend.ts';
 import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await hole.close();
 });
 beforeEach(() => {
-  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+  stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 const CHUNKED = 'Transfer-Encoding: chunked';
@@ -31,7 +31,7 @@ const put = (headers: readonly string[], body: string) =>
 describe('a mount', () => {
   test('refuses a declared body beyond the limit at once, and a chunked one while it comes', async () => {
     await stand.refusesAndCloses(put(['Content-Length: 70000'], ''), [413]);
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(put([CHUNKED], ''));
     for (let i = 0; i < 10; i++) wire.send(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
@@ -43,7 +43,7 @@ describe('a mount', () => {
   });
 
   test('refuses a broken body, and the target receives no end of it', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(`${put([CHUNKED], '2\r\n[]\r\nzz\r\n')}${stand.probe}`);
     const answer = await wire.answer();
@@ -53,7 +53,7 @@ describe('a mount', () => {
   });
 
   test('removes hop-by-hop headers in both directions, and sets the identity of the client itself', async () => {
-    stand.store.respond = (socket) =>
+    stand.backend.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nX-Theirs: 1\r\nRateLimit: x\r\nX-Kept: 2\r\n\r\n[]',
       );
@@ -73,7 +73,7 @@ describe('a mount', () => {
     expect(answer.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
     expect(answer.headers['x-theirs']).toBeUndefined();
     expect(answer.headers.ratelimit).not.toBe('x');
-    const seen = stand.store.requests.at(-1)!;
+    const seen = stand.backend.requests.at(-1)!;
     for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key'])
       expect(valuesOf(seen, name)).toEqual([]);
     expect(valuesOf(seen, 'x-storegate-account')).toEqual(['acme']);
@@ -105,16 +105,16 @@ describe('a mount', () => {
     ['amid the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
   ])('aborts the request at its target when the client leaves %s', async (_when, bytes) => {
     let closed = false;
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       socket.write(bytes);
       socket.once('close', () => {
         closed = true;
       });
     };
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(stand.request('GET /files/a'));
-    await until('the target has the request', () => stand.store.requests.length > before);
+    await until('the target has the request', () => stand.backend.requests.length > before);
     wire.close();
     await until('the target sees the end of it', () => closed);
   });
@@ -152,7 +152,7 @@ describe('an upgrade', () => {
       headers: { connection: 'keep-alive' },
     });
     wire.close();
-    const [{ headers }] = stand.store.requests.slice(-1) as [Recorded];
+    const [{ headers }] = stand.backend.requests.slice(-1) as [Recorded];
     expect(headers.filter(([name]) => name.toLowerCase() === 'upgrade')).toEqual([]);
   });
 
@@ -161,13 +161,13 @@ describe('an upgrade', () => {
   });
 
   test('that the target refuses leaves no tunnel behind', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     wire.send(upgrade('GET /live/a'));
     expect((await wire.answer()).status).toBe(200);
     wire.send('GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await wire.ended()).toBe('');
-    await until('the attempt arrived', () => stand.store.requests.length > before);
+    await until('the attempt arrived', () => stand.backend.requests.length > before);
     await stand.standsUnharmed(before + 1);
   });
 
@@ -179,7 +179,7 @@ describe('an upgrade', () => {
     async (_what, bytes, status) => {
       const theirs =
         'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: x\r\nX-Request-Id: theirs\r\nX-Kept: 2\r\n';
-      stand.store.respond = (socket) => void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
+      stand.backend.respond = (socket) => void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
       const wire = await stand.connect();
       const answer = await wire.send(upgrade('GET /live/a')).answer();
       wire.close();
@@ -193,7 +193,7 @@ describe('an upgrade', () => {
   );
 
   test('that the target never answers is 504, and the connection ends', async () => {
-    stand.store.respond = () => {};
+    stand.backend.respond = () => {};
     const wire = await stand.connect();
     expect(await wire.send(upgrade('GET /live/a')).answer()).toMatchObject({
       status: 504,
@@ -203,8 +203,8 @@ describe('an upgrade', () => {
   });
 
   test('behind a response in progress is handled in its turn', async () => {
-    const before = stand.store.requests.length;
-    stand.store.respond = (socket, { line }) =>
+    const before = stand.backend.requests.length;
+    stand.backend.respond = (socket, { line }) =>
       void socket.write(line.includes('/live') ? SWITCHED : EMPTY_LIST);
     const wire = await stand.connect();
     wire.send(stand.probe + upgrade('GET /live/a'));
@@ -214,14 +214,14 @@ describe('an upgrade', () => {
     });
     expect(await wire.answer()).toMatchObject({ status: 101 });
     wire.close();
-    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'GET /categories HTTP/1.1',
       'GET /live/a HTTP/1.1',
     ]);
   });
 
   test('that is open does not prevent the gateway from stopping', async () => {
-    stand.store.respond = (socket) => void socket.write(SWITCHED);
+    stand.backend.respond = (socket) => void socket.write(SWITCHED);
     const wire = await stand.connect();
     wire.send(upgrade('GET /live/a'));
     expect((await wire.answer()).status).toBe(101);

@@ -4,7 +4,7 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Authority } from '../support/certificates.ts';
 import { until } from '../support/until.ts';
-import { EMPTY_LIST } from './recording-store.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { Stand } from './stand.ts';
 import { Wire } from './wire.ts';
 
@@ -13,7 +13,7 @@ const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.1.${i + 1}`);
 const GOOD = '127.0.2.1';
 const PROXY = '127.0.3.1';
 const NEWCOMERS = 49;
-const door = (more = '') =>
+const route = (more = '') =>
   `http: { maxConnections: ${MOST}, maxConnectionsPerAddress: 100${more} }\n`;
 
 /** Connections from eleven addresses that send `first`, and then nothing. */
@@ -114,7 +114,7 @@ describe('eleven addresses that take all connections', () => {
       'POST /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n',
     ],
   ])('%s do not keep a client out', async (_how, first) => {
-    stand = await Stand.start({ settings: door() });
+    stand = await Stand.start({ settings: route() });
     crowd = await new Crowd(stand.gateway.url, first).fill();
     await idleOnesEnd('none');
     for (let i = 0; i < NEWCOMERS; i++) expect(await answered(await openWire(GOOD))).toBe(true);
@@ -123,7 +123,7 @@ describe('eleven addresses that take all connections', () => {
   });
 
   test('and reopen what is closed do not keep a client out', async () => {
-    stand = await Stand.start({ settings: door() });
+    stand = await Stand.start({ settings: route() });
     crowd = await new Crowd(stand.gateway.url, KEYLESS, { reopens: true }).fill();
     await idleOnesEnd('none');
     const before = crowd.opened;
@@ -134,14 +134,14 @@ describe('eleven addresses that take all connections', () => {
   });
 
   test('with a key do not keep a client out', async () => {
-    stand = await Stand.start({ settings: door() });
+    stand = await Stand.start({ settings: route() });
     crowd = await new Crowd(stand.gateway.url, stand.probe).fill();
     await idleOnesEnd('valid');
     for (let i = 0; i < NEWCOMERS; i++) expect(await answered(await openWire(GOOD))).toBe(true);
   });
 
   test('end before idle connections that had a key, and those of a trusted proxy', async () => {
-    stand = await Stand.start({ settings: door(`, trustedProxies: [${PROXY}/32]`) });
+    stand = await Stand.start({ settings: route(`, trustedProxies: [${PROXY}/32]`) });
     const keyed = await Promise.all(Array.from({ length: 30 }, () => openWire(GOOD)));
     for (const wire of keyed) expect(await answered(wire)).toBe(true);
     const proxied = await Promise.all(Array.from({ length: 30 }, () => openWire(PROXY)));
@@ -155,7 +155,7 @@ describe('eleven addresses that take all connections', () => {
 
   test('with requests in flight leave a tenth for clients without a connection, and get their responses', async () => {
     const held: Socket[] = [];
-    const settings = `${door()}upstream: { connections: ${2 * MOST} }\n`;
+    const settings = `${route()}upstream: { connections: ${2 * MOST} }\n`;
     stand = await Stand.start({
       settings,
       respond: (socket, { line }) => {
@@ -182,7 +182,7 @@ describe('eleven addresses that take all connections', () => {
 });
 
 test('a request that has arrived when room is made is answered', async () => {
-  stand = await Stand.start({ settings: door() });
+  stand = await Stand.start({ settings: route() });
   const keyed = await Promise.all(
     Array.from({ length: 180 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)),
   );

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { valuesOf } from './recording-store.ts';
+import { valuesOf } from './recording-backend.ts';
 import { Stand } from './stand.ts';
 
 let stand: Stand;
 beforeAll(async () => {
   stand = await Stand.start({
     settings:
-      'http: {maxHeaderBytes: 128KiB}\nkeys: {carriers: [{header: X-API-Key}], identity: {account: X-Tenant}}',
+      'http: {maxHeaderBytes: 128KiB}\nkeys: {headers: [X-API-Key], identity: {account: X-Tenant}}',
   });
 });
 afterAll(() => stand.stop());

@@ -7,7 +7,7 @@ import { REQUEST_LINES } from '../../packages/http1/test/cases/request-lines.ts'
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { haproxyBefore, nginxBefore, startNginx, Tap } from './proxies.ts';
-import { RecordingStore } from './recording-store.ts';
+import { RecordingBackend } from './recording-backend.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
 const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
@@ -32,14 +32,14 @@ function attackOf(bytes: string, secret: string, path = '/pets'): string {
     .replaceAll('/next', '/pets/667');
 }
 
-async function startStore(): Promise<RecordingStore> {
-  const store = await RecordingStore.start((socket, { line }) => {
+async function startStore(): Promise<RecordingBackend> {
+  const backend = await RecordingBackend.start((socket, { line }) => {
     const body = pet(petIn(line));
     socket.write(
       `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
   });
-  return later(store, () => store.close());
+  return later(backend, () => backend.close());
 }
 
 test.each([
@@ -48,9 +48,9 @@ test.each([
 ])(
   'behind %s, whatever an attacker sends, the next client gets the response to its own request',
   async (_name, proxyBefore) => {
-    const store = await startStore();
+    const backend = await startStore();
     const gateway = later(
-      await TestGateway.start({ storeUrl: store.url, settings: SETTINGS }),
+      await TestGateway.start({ backendUrl: backend.url, settings: SETTINGS }),
       (one) => one.stop(),
     );
     const keys = await keysOf(gateway);
@@ -65,8 +65,8 @@ test.each([
       ]);
     }
     victim.close();
-    expect(store.complaints).toEqual([]);
-    const ofVictim = store.requests.filter(({ headers }) =>
+    expect(backend.complaints).toEqual([]);
+    const ofVictim = backend.requests.filter(({ headers }) =>
       headers.some(([, value]) => value === 'victim'),
     );
     expect(ofVictim.map(({ line }) => line)).toEqual(
@@ -92,7 +92,7 @@ test('before nginx, whatever an attacker sends, the next client gets the respons
   later(behind, (one) => one.stop());
   const tap = later(await Tap.start(behind.url), (one) => one.stop());
   const settings = `${SETTINGS}\nmounts: [{path: /files, target: "${tap.url}"}]`;
-  const gateway = later(await TestGateway.start({ storeUrl: tap.url, settings }), (one) =>
+  const gateway = later(await TestGateway.start({ backendUrl: tap.url, settings }), (one) =>
     one.stop(),
   );
   const keys = await keysOf(gateway);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import type { Respond } from './recording-store.ts';
-import { valuesOf } from './recording-store.ts';
+import type { Respond } from './recording-backend.ts';
+import { valuesOf } from './recording-backend.ts';
 import { Stand } from './stand.ts';
 
 const PRIVATE = 'very-private-value';
@@ -52,8 +52,8 @@ async function stage(mode: string, respond: Respond): Promise<void> {
   stand = stands.get(mode) ?? (await Stand.start({ settings }));
   stands.set(mode, stand);
   stand.gateway.log.length = 0;
-  stand.store.requests.length = 0;
-  stand.store.respond = respond;
+  stand.backend.requests.length = 0;
+  stand.backend.respond = respond;
 }
 
 const answering =
@@ -102,7 +102,7 @@ describe('a response that violates the contract', () => {
     expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
     expect(answer.body).not.toContain(PRIVATE);
     expect(faults()).toHaveLength(1);
-    stand.store.respond = answering('{"n":1}');
+    stand.backend.respond = answering('{"n":1}');
     expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
       status: 200,
       body: '{"n":1}',
@@ -151,13 +151,13 @@ describe('a valid response', () => {
       await stage(mode, answering('{ "n" : 1 }\n'));
       const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
       expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
-      expect(valuesOf(stand.store.requests[0]!, 'accept-encoding')).toEqual([]);
-      stand.store.respond = (socket) =>
+      expect(valuesOf(stand.backend.requests[0]!, 'accept-encoding')).toEqual([]);
+      stand.backend.respond = (socket) =>
         void socket.write(
           'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"n\r\n4\r\n":1}\r\n0\r\n\r\n',
         );
       expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
-      stand.store.respond = (socket) =>
+      stand.backend.respond = (socket) =>
         void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n');
       expect(await stand.ask(stand.request('HEAD /items'))).toMatchObject({ status: 200 });
       expect(faults()).toEqual([]);
@@ -180,8 +180,8 @@ describe('an operation that is report-only', () => {
     await stage('off', answering('{"n":1}'));
     const before = await metric('request');
     expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200 });
-    expect(stand.store.requests).toHaveLength(1);
-    expect(stand.store.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
+    expect(stand.backend.requests).toHaveLength(1);
+    expect(stand.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
     expect(faults()).toEqual([
       expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 }),
     ]);
@@ -203,6 +203,6 @@ describe('an operation that is report-only', () => {
       code: 'malformed_request',
     });
     expect(await stand.ask(post('PUT /items', '{}'))).toMatchObject({ status: 405 });
-    expect(stand.store.requests).toEqual([]);
+    expect(stand.backend.requests).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { valuesOf } from './recording-store.ts';
+import { valuesOf } from './recording-backend.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -62,7 +62,7 @@ describe('a path that two readers could read differently is refused', () => {
     'http://',
     'http://api.example/pets/../categories',
   ])('%j', async (target) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const answer = await stand.ask(stand.request(`GET ${target}`));
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
     isAnError(answer);
@@ -89,7 +89,7 @@ describe('a path in another spelling', () => {
     '/pets%C3%A9',
     '/health/live',
   ])('%s is not found', async (target) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({
       status: 404,
       code: 'not_found',
@@ -131,7 +131,7 @@ describe('a path in another spelling', () => {
     async (target) => {
       const request = await stand.passed(stand.request(`GET ${target}`));
       expect(request.line).toBe('GET /pets HTTP/1.1');
-      expect(valuesOf(request, 'host')).toEqual([new URL(stand.store.url).host]);
+      expect(valuesOf(request, 'host')).toEqual([new URL(stand.backend.url).host]);
     },
   );
 });
@@ -246,7 +246,7 @@ describe('Expect', () => {
     wire.send(PET);
     expect((await wire.answer()).status).toBe(200);
     wire.close();
-    expect(valuesOf(stand.store.requests.at(-1)!, 'expect')).toEqual([]);
+    expect(valuesOf(stand.backend.requests.at(-1)!, 'expect')).toEqual([]);
   });
 
   test.each([
@@ -296,7 +296,7 @@ describe('Upgrade outside of mounts with WebSockets', () => {
     ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
     ['TLS/1.0', ''],
   ])('%s is removed, and nothing behind the request is read', async (protocol, more) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     const headers = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`];
     wire.send(
@@ -304,7 +304,7 @@ describe('Upgrade outside of mounts with WebSockets', () => {
     );
     expect((await wire.answer()).status).toBe(200);
     expect(await wire.ended()).toBe('');
-    const [request, ...others] = stand.store.requests.slice(before);
+    const [request, ...others] = stand.backend.requests.slice(before);
     expect(others).toEqual([]);
     for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request!, name)).toEqual([]);
   });

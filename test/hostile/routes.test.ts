@@ -1,21 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DOORS, Doors } from './routes/doors.ts';
+import { ROUTES, Routes } from './routes/routes.ts';
 import { GROUPS } from './routes/rules.ts';
 
 describe.each(GROUPS)('$name', ({ options, rules, isParallel = false }) => {
-  let doors: Doors;
+  let routes: Routes;
   beforeAll(async () => {
-    doors = await Doors.open(options);
+    routes = await Routes.open(options);
   });
-  afterAll(() => doors.close());
+  afterAll(() => routes.close());
 
   test.each(rules)('$name', async ({ observe, expected, notAt = [] }) => {
-    const held = doors.all.filter(({ name }) => !notAt.includes(name));
+    const held = routes.all.filter(({ name }) => !notAt.includes(name));
     const observed: unknown[] = [];
-    if (isParallel) observed.push(...(await Promise.all(held.map((door) => observe(door, doors)))));
-    else for (const door of held) observed.push(await observe(door, doors));
+    if (isParallel)
+      observed.push(...(await Promise.all(held.map((route) => observe(route, routes)))));
+    else for (const route of held) observed.push(await observe(route, routes));
     expect(held.map(({ name }, i) => [name, observed[i]])).toEqual(
       held.map(({ name }) => [name, expected]),
     );
@@ -28,15 +29,17 @@ describe('docs/routes.md', () => {
 
   test('has a row for each rule, in order, and a cell for each route', () => {
     const rows = rules.map(({ name, notAt = [] }) => {
-      const cells = DOORS.map((door) => (notAt.includes(door) ? '–' : '✓'));
+      const cells = ROUTES.map((route) => (notAt.includes(route) ? '–' : '✓'));
       return `| ${[`${name}.`, ...cells].join(' | ')} |`;
     });
     expect(page.match(/^\| .*[✓–].* \|$/gm)).toEqual(rows);
   });
 
   test('has the reason for each route where a rule does not hold', () => {
-    const exceptions = DOORS.filter((door) => rules.some(({ notAt = [] }) => notAt.includes(door)));
-    const reasons = [...page.matchAll(/^- \*\*(.*)\*\*: .+/gm)].map(([, door]) => door);
+    const exceptions = ROUTES.filter((route) =>
+      rules.some(({ notAt = [] }) => notAt.includes(route)),
+    );
+    const reasons = [...page.matchAll(/^- \*\*(.*)\*\*: .+/gm)].map(([, route]) => route);
     expect(reasons.sort()).toEqual([...exceptions].sort());
   });
 });

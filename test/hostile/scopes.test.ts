@@ -8,7 +8,7 @@ import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { RecordingStore } from './recording-store.ts';
+import { RecordingBackend } from './recording-backend.ts';
 import { Wire } from './wire.ts';
 
 const responses = { 200: { description: 'Good.' } };
@@ -43,21 +43,21 @@ const DOCUMENT = {
   },
 };
 
-const BACKENDS = ['a folder', 'Redis'] as const;
+const STATES = ['a folder', 'Redis'] as const;
 
-describe.each(BACKENDS)('with keys in %s', (backend) => {
+describe.each(STATES)('with keys in %s', (state) => {
   let folder: string;
   let redis: RedisServer | null = null;
-  let store: RecordingStore;
+  let backend: RecordingBackend;
   let gateway: TestGateway;
   let admin: AdminCall;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-scopes-'));
     writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
-    if (backend === 'Redis') redis = await startRedis();
-    store = await RecordingStore.start();
+    if (state === 'Redis') redis = await startRedis();
+    backend = await RecordingBackend.start();
     gateway = await TestGateway.start({
-      storeUrl: store.url,
+      backendUrl: backend.url,
       settings: `contract: {file: "${join(folder, 'openapi.json')}", onUnsupported: pass}`,
       plans:
         'plans: {free: {windows: [{per: minute, limit: 1000}]}, small: {windows: [{per: minute, limit: 3}]}}\n',
@@ -67,7 +67,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
   afterAll(async () => {
     await gateway?.stop();
-    await store?.close();
+    await backend?.close();
     await redis?.stop();
     rmSync(folder, { recursive: true });
   });
@@ -103,7 +103,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
 
   test('a key without scopes gets the missing ones, and nothing reaches the backend', async () => {
     const { key: secret, id } = await key('items:write');
-    store.requests.length = 0;
+    backend.requests.length = 0;
     gateway.log.length = 0;
     const refused = await ask('post', '/items?items:read=1', secret).send({
       scopes: ['items:read'],
@@ -114,7 +114,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
       'Bearer realm="storegate", error="insufficient_scope", scope="items:read items:write"',
     );
     expect(JSON.stringify([refused.body, refused.headers])).not.toContain(secret);
-    expect(store.requests).toEqual([]);
+    expect(backend.requests).toEqual([]);
     await until('it is in the log', () =>
       gateway.log.some((line) => line.code === 'scope_missing'),
     );

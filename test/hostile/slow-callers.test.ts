@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { until } from '../support/until.ts';
-import { EMPTY_LIST } from './recording-store.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
@@ -26,7 +26,7 @@ describe('a slow client', () => {
   });
 
   test('with its body gets 408, and the backend gets nothing', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const wire = await stand.connect();
     const drip = setInterval(() => wire.send('x'), 50);
     const answer = await wire.send(stand.post(['Content-Length: 1000'], '{"name":"')).answer();
@@ -34,7 +34,7 @@ describe('a slow client', () => {
     expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
     isAnError(answer);
     await wire.ended();
-    expect(stand.store.requests.length).toBe(before);
+    expect(stand.backend.requests.length).toBe(before);
   });
 
   test('that sends nothing is disconnected', async () => {
@@ -61,8 +61,8 @@ describe('a slow client', () => {
 
   test('that does not read its response is disconnected, and so is the backend', async () => {
     const ended: string[] = [];
-    const respond = stand.store.respond;
-    stand.store.respond = (socket) => {
+    const respond = stand.backend.respond;
+    stand.backend.respond = (socket) => {
       const size = 64 * 1024 * 1024;
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
       socket.write(Buffer.alloc(size, 'x'));
@@ -72,12 +72,12 @@ describe('a slow client', () => {
     const wire = await stand.connect();
     wire.socket.pause();
     wire.send(stand.request('GET /pets'));
-    await until('the store is cut off', () => ended.length === 1);
+    await until('the backend is cut off', () => ended.length === 1);
     expect(
       process.memoryUsage().external + process.memoryUsage().arrayBuffers - before,
     ).toBeLessThan(200 * 1024 * 1024);
     wire.close();
-    stand.store.respond = respond;
+    stand.backend.respond = respond;
     expect((await stand.ask(stand.probe)).status).toBe(200);
   });
 });
@@ -102,9 +102,9 @@ describe('a client that reads nothing of its response', () => {
     size = bytes;
     const wire = await stand.connect();
     wire.socket.pause();
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     wire.send(stand.request('GET /pets'));
-    await until('the store has it', () => stand.store.requests.length > before);
+    await until('the backend has it', () => stand.backend.requests.length > before);
     return wire;
   }
 

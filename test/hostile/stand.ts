@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
-import { type Recorded, RecordingStore, type Respond } from './recording-store.ts';
+import { type Recorded, RecordingBackend, type Respond } from './recording-backend.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
 export const PET = '{"name":"Rex","categoryId":1}';
@@ -9,12 +9,12 @@ const PLANS =
   'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
 
 export class Stand {
-  readonly store: RecordingStore;
+  readonly backend: RecordingBackend;
   readonly gateway: TestGateway;
   readonly secret: string;
 
-  private constructor(store: RecordingStore, gateway: TestGateway, secret: string) {
-    this.store = store;
+  private constructor(backend: RecordingBackend, gateway: TestGateway, secret: string) {
+    this.backend = backend;
     this.gateway = gateway;
     this.secret = secret;
   }
@@ -29,22 +29,22 @@ export class Stand {
     /** Text of plans.yaml; `PLANS` by default. */
     plans?: string;
     respond?: Respond;
-    mounts?: (storeUrl: string) => string;
+    mounts?: (backendUrl: string) => string;
   } = {}): Promise<Stand> {
-    const store = await RecordingStore.start(respond);
+    const backend = await RecordingBackend.start(respond);
     const gateway = await TestGateway.start({
-      storeUrl: store.url,
-      settings: `${settings}\n${mounts(store.url)}`,
+      backendUrl: backend.url,
+      settings: `${settings}\n${mounts(backend.url)}`,
       plans,
     });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
     const { secret } = await gateway.key({ windows });
-    return new Stand(store, gateway, secret);
+    return new Stand(backend, gateway, secret);
   }
 
   async stop(): Promise<void> {
     await this.gateway.stop();
-    await this.store.close();
+    await this.backend.close();
   }
 
   connect(from?: string): Promise<Wire> {
@@ -75,18 +75,18 @@ export class Stand {
   }
 
   async passed(bytes: string): Promise<Recorded> {
-    const before = this.store.requests.length;
+    const before = this.backend.requests.length;
     expect(await this.ask(bytes)).toMatchObject({ status: 200 });
-    expect(this.store.requests.length).toBe(before + 1);
-    return this.store.requests.at(-1)!;
+    expect(this.backend.requests.length).toBe(before + 1);
+    return this.backend.requests.at(-1)!;
   }
 
   /**
    * Checks the result of an attack: one Error object, a closed connection, and neither request at
-   * the store.
+   * the backend.
    */
   async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
-    const before = this.store.requests.length;
+    const before = this.backend.requests.length;
     const wire = await this.connect();
     const answer = await wire.send(bytes).send(this.probe).answer();
     expect(statuses).toContain(answer.status);
@@ -98,15 +98,15 @@ export class Stand {
   }
 
   /**
-   * Checks that the gateway still answers a valid request, and that the store received only that
+   * Checks that the gateway still answers a valid request, and that the backend received only that
    * request.
    */
   async standsUnharmed(requestsBefore: number): Promise<void> {
     expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
-    expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual([
+    expect(this.backend.requests.slice(requestsBefore).map(({ line }) => line)).toEqual([
       'GET /categories HTTP/1.1',
     ]);
-    expect(this.store.complaints).toEqual([]);
+    expect(this.backend.complaints).toEqual([]);
   }
 }
 

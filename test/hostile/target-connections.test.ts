@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Authority } from '../support/certificates.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { standStill } from '../support/stand-still.ts';
-import { tlsStore } from '../support/tls-store.ts';
+import { tlsBackend } from '../support/tls-backend.ts';
 import { until } from '../support/until.ts';
 import { TRUNCATED_RESPONSES } from './faulty-responses.ts';
-import { EMPTY_LIST } from './recording-store.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { Stand } from './stand.ts';
 
 const mounts = (url: string) => `mounts: [{path: /files, target: "${url}"}]`;
@@ -38,9 +38,9 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stand = patient;
-  for (const { store } of all()) {
-    store.dropConnections();
-    store.respond = (socket) => void socket.write(EMPTY_LIST);
+  for (const { backend } of all()) {
+    backend.dropConnections();
+    backend.respond = (socket) => void socket.write(EMPTY_LIST);
   }
 });
 
@@ -58,13 +58,13 @@ describe('a deadline of a target', () => {
     ['POST', '[]'],
     ['POST', 'x'.repeat(3_000_000)],
   ])('headersTimeout ends a %s without a response', async (method, body) => {
-    stand.store.respond = () => {};
+    stand.backend.respond = () => {};
     const answer = await stand.ask(request(method, body));
     expect(answer).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('headersTimeout is not extended by interim responses', async () => {
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 100);
       socket.once('close', () => clearInterval(timer));
     };
@@ -72,7 +72,7 @@ describe('a deadline of a target', () => {
   });
 
   test('headersTimeout ends where the response has begun', async () => {
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       socket.write(HEAD);
       setTimeout(() => socket.write('0123456789'), 2_000);
     };
@@ -81,7 +81,7 @@ describe('a deadline of a target', () => {
 
   test('bodyTimeout begins with the response', async () => {
     stand = hastyForBodies;
-    stand.store.respond = (socket) => void setTimeout(() => socket.write(EMPTY_LIST), 2_000);
+    stand.backend.respond = (socket) => void setTimeout(() => socket.write(EMPTY_LIST), 2_000);
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
@@ -89,7 +89,7 @@ describe('a deadline of a target', () => {
     'bodyTimeout cuts off a silent response %s',
     async (_what, bytes) => {
       stand = hastyForBodies;
-      stand.store.respond = (socket) => void socket.write(bytes);
+      stand.backend.respond = (socket) => void socket.write(bytes);
       const wire = await stand.connect();
       await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
       expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
@@ -99,7 +99,7 @@ describe('a deadline of a target', () => {
   test('bodyTimeout does not count while the client reads slowly', async () => {
     stand = hastyForBodies;
     const body = Buffer.alloc(24 * 1024 * 1024, 'x');
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
       socket.write(body);
     };
@@ -115,7 +115,7 @@ describe('a deadline of a target', () => {
 
 test('the head of a response passes before the first byte of its body', async () => {
   let finish: (() => void) | undefined;
-  stand.store.respond = (socket) => {
+  stand.backend.respond = (socket) => {
     socket.write(HEAD);
     finish = () => void socket.write('0123456789');
   };
@@ -129,7 +129,7 @@ test('the head of a response passes before the first byte of its body', async ()
 describe('a response that its target does not complete is cut off', () => {
   test.each(TRUNCATED_RESPONSES)('%s', async (_what, bytes) => {
     for (const end of ['end', 'resetAndDestroy'] as const) {
-      stand.store.respond = (socket) => void socket.write(bytes, () => socket[end]());
+      stand.backend.respond = (socket) => void socket.write(bytes, () => socket[end]());
       const wire = await stand.connect();
       await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
       expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
@@ -137,7 +137,7 @@ describe('a response that its target does not complete is cut off', () => {
   });
 
   test('without a length, by a reset', async () => {
-    stand.store.respond = (socket) =>
+    stand.backend.respond = (socket) =>
       void socket.write('HTTP/1.1 200 OK\r\n\r\n[1,', () => socket.resetAndDestroy());
     const wire = await stand.connect();
     await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
@@ -149,7 +149,7 @@ describe('a request to a target is retried', () => {
   /** Its first request on each connection is served. */
   function dieOnReuse(then: string): void {
     const served = new WeakSet<Socket>();
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       if (!served.has(socket)) {
         served.add(socket);
         socket.write(EMPTY_LIST);
@@ -160,9 +160,9 @@ describe('a request to a target is retried', () => {
 
   async function reuse(bytes: string): Promise<{ status: number; sent: number }> {
     await stand.ask(get());
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const { status } = await stand.ask(bytes);
-    return { status, sent: stand.store.requests.length - before };
+    return { status, sent: stand.backend.requests.length - before };
   }
 
   test.each([
@@ -196,23 +196,23 @@ describe('a request to a target is retried', () => {
   });
 
   test('never on a new connection', async () => {
-    stand.store.respond = (socket) => void socket.destroy();
-    const before = stand.store.requests.length;
+    stand.backend.respond = (socket) => void socket.destroy();
+    const before = stand.backend.requests.length;
     expect(await stand.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
-    expect(stand.store.requests.length - before).toBe(1);
+    expect(stand.backend.requests.length - before).toBe(1);
   });
 });
 
 describe('an idle connection to a target', () => {
   test('is given up as its target closes it', async () => {
     let close: (() => void) | undefined;
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       socket.write(EMPTY_LIST);
       close = () => void socket.end();
     };
     await stand.ask(get());
     close!();
-    await until('the connection is closed', () => stand.store.connections === 0);
+    await until('the connection is closed', () => stand.backend.connections === 0);
     expect((await stand.ask(request('POST', '[]'))).status).toBe(200);
   });
 
@@ -222,7 +222,7 @@ describe('an idle connection to a target', () => {
   ])('is not used after %s', async (_what, settings, hint) => {
     const own = await Stand.start({ settings: settings && `upstream: {${settings}}`, mounts });
     const used = new WeakSet<Socket>();
-    own.store.respond = (socket) => {
+    own.backend.respond = (socket) => {
       if (used.has(socket)) socket.destroy();
       else socket.write(EMPTY_LIST.replace('\r\n', `\r\n${hint}`));
       used.add(socket);
@@ -282,7 +282,7 @@ describe('a target on a socket of its own', () => {
 
 test('a stop lets a response of a target finish', async () => {
   let finish: (() => void) | undefined;
-  stand.store.respond = (socket) => {
+  stand.backend.respond = (socket) => {
     socket.write(HEAD);
     finish = () => void socket.write('0123456789');
   };
@@ -305,7 +305,7 @@ describe('a target with https', () => {
   });
 
   test('is used over one kept connection if its certificate is trusted, and else is 502', async () => {
-    const target = await tlsStore(authority.issue('target', 'DNS:localhost'));
+    const target = await tlsBackend(authority.issue('target', 'DNS:localhost'));
     const refused = await Stand.start({ mounts: () => mounts(target.url) });
     const ask = (one: Stand) => one.ask(one.request('GET /files/a'));
     expect(await ask(refused)).toMatchObject({ status: 502, code: 'upstream_unavailable' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
 import { FAULTY_RESPONSES } from './faulty-responses.ts';
-import { EMPTY_LIST, type Recorded, valuesOf } from './recording-store.ts';
+import { EMPTY_LIST, type Recorded, valuesOf } from './recording-backend.ts';
 import { isAnError, Stand } from './stand.ts';
 
 const MOUNT = (url: string) =>
@@ -13,16 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 beforeEach(() => {
-  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+  stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 const get = () => stand.request('GET /files/a');
 const post = () => stand.request('POST /files/a', ['Content-Length: 2'], '[]');
 
 /** Answers once with these bytes, and correctly afterwards. */
-function answerOnce({ store }: Stand, bytes: string, end = true): void {
-  store.respond = (socket) => {
-    store.respond = (next) => void next.write(EMPTY_LIST);
+function answerOnce({ backend }: Stand, bytes: string, end = true): void {
+  backend.respond = (socket) => {
+    backend.respond = (next) => void next.write(EMPTY_LIST);
     socket.write(Buffer.from(bytes, 'latin1'));
     if (end) socket.end();
   };
@@ -163,14 +163,14 @@ describe('bytes that no request asked for are not the next response', () => {
 
   test('while the connection is idle', async () => {
     let idle: (() => void) | undefined;
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       socket.write(EMPTY_LIST);
       idle = () => void socket.write(EVIL);
     };
     await stand.ask(get());
-    const { connections } = stand.store;
+    const { connections } = stand.backend;
     idle!();
-    await until('the gateway closes it', () => stand.store.connections < connections);
+    await until('the gateway closes it', () => stand.backend.connections < connections);
     expect((await stand.ask(get())).status).toBe(200);
   });
 });
@@ -197,7 +197,7 @@ describe('a request to a target', () => {
     expect(linesOf(request, /^referer$/i)).toEqual(['Referer: a', 'Referer: b']);
     expect(linesOf(request, /^content-disposition$/i)).toEqual([file]);
     expect(linesOf(request, /^(?:host|connection)$/i)).toEqual([
-      `Host: ${new URL(stand.store.url).host}`,
+      `Host: ${new URL(stand.backend.url).host}`,
       'Connection: keep-alive',
     ]);
   });
@@ -251,14 +251,14 @@ describe('a request to a target', () => {
       ['Transfer-Encoding: chunked'],
       `${chunks}0\r\n\r\n`,
     );
-    stand.store.dropConnections();
-    const before = stand.store.requests.length;
+    stand.backend.dropConnections();
+    const before = stand.backend.requests.length;
     for (let i = 0; i < 3; i++) expect((await stand.ask(upload)).status).toBe(200);
-    const requests = stand.store.requests.slice(before);
+    const requests = stand.backend.requests.slice(before);
     expect(requests.map((request) => valuesOf(request, 'connection'))).toEqual(
       Array(3).fill(['keep-alive']),
     );
     expect(requests.every((request) => unchunked(request.body) === body.join(''))).toBe(true);
-    expect(stand.store.connections).toBe(1);
+    expect(stand.backend.connections).toBe(1);
   });
 });

@@ -106,20 +106,20 @@ describe('the checked bytes of an upload are forwarded unchanged', () => {
     ['text', 'text/plain', latin1('käse')],
     ['bytes', 'application/octet-stream', '\0\xff\r\n\r\n'],
   ])('%s', async (_what, type, body) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     expect(await send(post(type, body))).toMatchObject({ status: 200 });
-    expect(stand.store.requests.slice(before)).toMatchObject([
+    expect(stand.backend.requests.slice(before)).toMatchObject([
       { line: 'POST /items HTTP/1.1', body },
     ]);
-    expect(stand.store.complaints).toEqual([]);
+    expect(stand.backend.complaints).toEqual([]);
   });
 
   test('and bytes that cannot be checked, if the contract allows them', async () => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({
       status: 200,
     });
-    expect(stand.store.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
+    expect(stand.backend.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
   });
 });
 
@@ -247,7 +247,7 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     ['text that is not UTF-8', 'text/plain', '\xff', '', 'encoding'],
     ['too many bytes', 'application/octet-stream', '123456789', '', 'maxLength'],
   ])('%s', async (_what, type, body, pointer, rule) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const answer = await send(post(type, body));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
@@ -264,7 +264,7 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     'text/plain; charset=latin1',
     'application/xml; charset=utf-7',
   ])('and %s is 415', async (type) => {
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     expect(await send(post(type, form(text('name', 'a'))))).toMatchObject({ status: 415 });
     await stand.standsUnharmed(before);
   });

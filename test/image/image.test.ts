@@ -103,7 +103,7 @@ test('serves on a read-only root, keeps its data over a restart', async () => {
 
 test('a stop finishes the request in flight', async () => {
   const backend = await network.backend();
-  const container = await start('third', { STORE_URL: backend.url, STOREGATE_CONTRACT: 'none' });
+  const container = await start('third', { BACKEND_URL: backend.url, STOREGATE_CONTRACT: 'none' });
   await untilHealthy(container);
   const key = newKey(container);
   const response = get(container, key);

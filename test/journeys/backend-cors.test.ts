@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const ORIGIN = 'https://shop.example';
 const OWN_FIELDS = {
@@ -17,10 +17,10 @@ const PREFLIGHT = {
   'Access-Control-Request-Headers': 'x-api-key',
 };
 
-let store: FakeStore;
+let backend: FakeBackend;
 const gateways: TestGateway[] = [];
 beforeAll(async () => {
-  store = await fakeStore((request, response) => {
+  backend = await fakeBackend((request, response) => {
     request.resume();
     const status = request.method === 'OPTIONS' ? 204 : 200;
     response.writeHead(status, {
@@ -33,19 +33,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const gateway of gateways) await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 
 async function start(origins: string, env: Record<string, string> = {}): Promise<TestGateway> {
   const mounts = [
-    `{ path: /target, target: "${store.url}" }`,
+    `{ path: /target, target: "${backend.url}" }`,
     `{ path: /upstream, upstream: default, rewrite: /v2 }`,
     `{ path: /denied, upstream: default, addresses: { deny: [127.0.0.0/8] } }`,
-    `{ path: /own-key, target: "${store.url}", carriers: [{ header: X-File-Key }] }`,
+    `{ path: /own-key, target: "${backend.url}", keyHeaders: [X-File-Key] }`,
     ...(env.STOREGATE_CONTRACT === 'none' ? ['{ path: /, upstream: default }'] : []),
   ];
   const gateway = await TestGateway.start({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     settings: `cors: { origins: ${origins} }\ncontract: { responses: enforce }\nmounts: [${mounts.join(', ')}]`,
     env,
   });
@@ -85,7 +85,7 @@ describe.each<
       const response = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
       expect([response.status, corsFields(response.headers)]).toEqual([204, OWN_FIELDS]);
       expect(response.headers.get('x-ratelimit-limit')).toBe('6000');
-      const { method, url, headers } = store.seen.at(-1)!;
+      const { method, url, headers } = backend.seen.at(-1)!;
       expect([method, url]).toEqual(['OPTIONS', reached]);
       expect(headers).toMatchObject({
         origin: ORIGIN,
@@ -113,18 +113,18 @@ describe('a preflight that does not reach the backend', () => {
     ['with a wrong key', '/pets', { ...PREFLIGHT, 'X-API-Key': 'wrong' }, 401],
     ['without Origin', '/target/a', { 'Access-Control-Request-Method': 'GET' }, 401],
   ])('%s', async (_, path, headers, status) => {
-    const before = store.seen.length;
+    const before = backend.seen.length;
     const response = await fetch(gateways[0]!.url + path, { method: 'OPTIONS', headers });
-    expect([response.status, store.seen.length - before]).toEqual([status, 0]);
+    expect([response.status, backend.seen.length - before]).toEqual([status, 0]);
   });
 
   test('because cors.origins has origins: the gateway responds, and removes the fields of the backend', async () => {
     const gateway = await start('["*"]');
     const { secret } = await gateway.key();
     for (const path of ['/pets', '/target/a', '/upstream/a']) {
-      const before = store.seen.length;
+      const before = backend.seen.length;
       const preflight = await fetch(gateway.url + path, { method: 'OPTIONS', headers: PREFLIGHT });
-      expect([preflight.status, store.seen.length - before]).toEqual([204, 0]);
+      expect([preflight.status, backend.seen.length - before]).toEqual([204, 0]);
       const response = await fetch(gateway.url + path, {
         headers: { Origin: ORIGIN, 'X-API-Key': secret },
       });

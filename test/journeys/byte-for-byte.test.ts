@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { EMPTY_LIST, RecordingStore } from '../hostile/recording-store.ts';
+import { EMPTY_LIST, RecordingBackend } from '../hostile/recording-backend.ts';
 import { Wire } from '../hostile/wire.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -22,7 +22,7 @@ paths:
 `;
 
 const folder = temporaryFolders({ keep: true });
-let store: RecordingStore;
+let backend: RecordingBackend;
 let gateway: TestGateway;
 let strict: TestGateway;
 let secret: string;
@@ -41,18 +41,18 @@ function mountsTo(url: string): string {
 }
 
 beforeAll(async () => {
-  store = await RecordingStore.start((socket, { headers }) => {
+  backend = await RecordingBackend.start((socket, { headers }) => {
     const upgrades = headers.some(([name]) => name.toLowerCase() === 'upgrade');
     socket.write(upgrades ? SWITCHED : EMPTY_LIST);
   });
   const file = join(folder(), 'things.yaml');
   writeFileSync(file, CONTRACT);
-  const storeUrl = `${store.url}/v1`;
-  const settings = `contract: {file: ${file}, encodedSlash: pass, semicolon: pass}\n${mountsTo(store.url)}`;
-  gateway = await TestGateway.start({ storeUrl, settings });
+  const backendUrl = `${backend.url}/v1`;
+  const settings = `contract: {file: ${file}, encodedSlash: pass, semicolon: pass}\n${mountsTo(backend.url)}`;
+  gateway = await TestGateway.start({ backendUrl, settings });
   strict = await TestGateway.start({
-    storeUrl,
-    settings: mountsTo(store.url),
+    backendUrl,
+    settings: mountsTo(backend.url),
     env: { STOREGATE_CONTRACT: 'none' },
   });
   ({ secret } = await gateway.key());
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   await strict.stop();
-  await store.close();
+  await backend.close();
 });
 
 async function ask(url: string, key: string, target: string, headers: readonly string[] = []) {
@@ -91,13 +91,13 @@ describe('the target reaches the backend in the bytes of the client', () => {
     expect((await ask(gateway.url, secret, target, headers)).status).toBe(
       headers === UPGRADE ? 101 : 200,
     );
-    expect(store.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
-    expect(store.complaints).toEqual([]);
+    expect(backend.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
+    expect(backend.complaints).toEqual([]);
   });
 
   test.each(['/%c3%a9%7E/a?%7e&', '/?', '/a/%2A*'])('without a contract: %s', async (target) => {
     expect((await ask(strict.url, secretOfStrict, target)).status).toBe(200);
-    expect(store.requests.at(-1)!.line).toBe(`GET /v1${target} HTTP/1.1`);
+    expect(backend.requests.at(-1)!.line).toBe(`GET /v1${target} HTTP/1.1`);
   });
 });
 
@@ -115,12 +115,12 @@ describe('an encoded slash and a semicolon', () => {
   test.each(['/up/a%2F..%2Fb', '/v1/things/a%2f..', '/at/x;y/..;/b', '/%2e;a', '/up/%5C'])(
     'by setting let no dot segment through: %s',
     async (target) => {
-      const before = store.requests.length;
+      const before = backend.requests.length;
       expect(await ask(gateway.url, secret, target)).toMatchObject({
         status: 400,
         code: 'malformed_request',
       });
-      expect(store.requests.length).toBe(before);
+      expect(backend.requests.length).toBe(before);
     },
   );
 
@@ -130,12 +130,12 @@ describe('an encoded slash and a semicolon', () => {
     ['/a;v=1', 'a ";" (also as %3B)', 'semicolon'],
     ['/up;/a', 'a ";" (also as %3B)', 'semicolon'],
   ])('are refused by default, with the setting: %s', async (target, what, setting) => {
-    const before = store.requests.length;
+    const before = backend.requests.length;
     const answer = await ask(strict.url, secretOfStrict, target);
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(JSON.parse(answer.body).message).toBe(
       `The path has ${what}, which servers read in different ways. Remove it, or ask the API operator to set contract.${setting}.`,
     );
-    expect(store.requests.length).toBe(before);
+    expect(backend.requests.length).toBe(before);
   });
 });

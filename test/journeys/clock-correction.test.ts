@@ -5,7 +5,7 @@ import { CrashingGateway } from '../support/crashes.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { fakeStore } from '../support/upstream.ts';
+import { fakeBackend } from '../support/upstream.ts';
 import { WallClock } from '../support/wall-clock.ts';
 import { get } from '../support/workers.ts';
 
@@ -21,11 +21,11 @@ afterEach(async () => {
 });
 
 async function gatewayWith(env: Readonly<Record<string, string>>): Promise<CrashingGateway> {
-  const store = await fakeStore((_, response) => {
+  const backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
-  stops.push(() => store.close());
-  const gateway = new CrashingGateway(store.url);
+  stops.push(() => backend.close());
+  const gateway = new CrashingGateway(backend.url);
   gateway.env = env;
   stops.push(async () => {
     await gateway.kill();

@@ -18,12 +18,12 @@ import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { GatewayWithWorkers, get, type Line, metricOf } from '../support/workers.ts';
 
 const SETTINGS = 'redis: { deadline: 1m }\n';
 
-let store: FakeStore;
+let backend: FakeBackend;
 let port: number;
 let redis: RedisServer;
 let disk: string;
@@ -31,7 +31,7 @@ const gateways: { stop(): Promise<void> }[] = [];
 const folder = temporaryFolders({ keep: true });
 
 beforeAll(async () => {
-  store = await fakeStore((_request, response) =>
+  backend = await fakeBackend((_request, response) =>
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'),
   );
   disk = mkdtempSync(join(tmpdir(), 'redis-disk-'));
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(gateways.splice(0).map((gateway) => gateway.stop())));
 afterAll(async () => {
   await redis.stop();
-  await store.close();
+  await backend.close();
   rmSync(disk, { recursive: true, force: true });
 });
 
@@ -55,7 +55,7 @@ async function start(folder: string, workers: number): Promise<GatewayWithWorker
   const redisUrl = `redis://127.0.0.1:${port}`;
   const gateway = await GatewayWithWorkers.start({
     redisUrl,
-    storeUrl: store.url,
+    backendUrl: backend.url,
     workers,
     files,
     folder,
@@ -66,7 +66,7 @@ async function start(folder: string, workers: number): Promise<GatewayWithWorker
 
 const environment = (data: string) => ({
   REDIS_URL: `redis://127.0.0.1:${port}`,
-  STORE_URL: store.url,
+  BACKEND_URL: backend.url,
   STOREGATE_HOST: '127.0.0.1',
   STOREGATE_PORT: '0',
   STOREGATE_ADMIN_PORT: '0',

@@ -6,7 +6,7 @@ import { Acts } from '../support/acts.ts';
 import { storedCounters } from '../support/counters.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const KILLS = isDeep ? 5 : 2;
 const CALLERS = 4;
@@ -14,18 +14,18 @@ const KINDS = 8;
 /** The documented limit is a second; the rest is for a busy test machine. */
 const LATE = 10_000;
 
-let store: FakeStore;
+let backend: FakeBackend;
 let gateway: CrashingGateway;
 beforeAll(async () => {
-  store = await fakeStore((_, response) => {
+  backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
-  gateway = new CrashingGateway(store.url);
+  gateway = new CrashingGateway(backend.url);
   await gateway.start();
 });
 afterAll(async () => {
   await gateway.kill();
-  await store.close();
+  await backend.close();
   rmSync(gateway.folder, { recursive: true });
 });
 

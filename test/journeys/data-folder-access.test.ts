@@ -83,10 +83,13 @@ describe('a data folder that a gateway makes under an open umask', () => {
 
   test('has the database of the demo store for its owner only', async () => {
     await start({});
-    const { store } = await startStore(join(data(), 'store.db'), { host: '127.0.0.1', port: 0 });
+    const { store: backend } = await startStore(join(data(), 'store.db'), {
+      host: '127.0.0.1',
+      port: 0,
+    });
     expect(Object.keys(modes())).toEqual(expect.arrayContaining(['store.db', 'store.db-wal']));
     expect(shared()).toEqual([]);
-    await store.close();
+    await backend.close();
   });
 });
 

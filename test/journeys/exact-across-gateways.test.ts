@@ -3,7 +3,7 @@ import { commandLine, type Result } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const GATEWAYS = 4;
 const CALLERS = 200;
@@ -15,23 +15,23 @@ log: { requests: false }
 `;
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let gateways: TestGateway[];
 let run: (...args: string[]) => Promise<Result>;
 beforeAll(async () => {
   redis = await startRedis();
-  store = await fakeStore((_, response) => {
+  backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
   const env = { REDIS_URL: redis.url };
-  const start = () => TestGateway.start({ settings: SETTINGS, env, storeUrl: store.url });
+  const start = () => TestGateway.start({ settings: SETTINGS, env, backendUrl: backend.url });
   gateways = await Promise.all(Array.from({ length: GATEWAYS }, start));
   run = (...args) =>
     commandLine(gateways[0]!.folder)(args, { env: { ...env, STOREGATE_CONFIG: 'gateway.yaml' } });
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 

@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { contractWith } from '../support/scoped.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { fakeStore, rawStore } from '../support/upstream.ts';
+import { fakeBackend, rawBackend } from '../support/upstream.ts';
 
 const PLANS = `
 plans:
@@ -83,7 +83,7 @@ describe('a successful request', () => {
       ],
       faults: [],
       body: { declared: 0, received: 0 },
-      store: { attempts: 1 },
+      backend: { attempts: 1 },
       repeated: 0,
     });
     const { authenticated, admitted, forwarded, answered, total } = body.times;
@@ -114,7 +114,7 @@ describe('a successful request', () => {
       status: 204,
       key: null,
       decision: null,
-      store: null,
+      backend: null,
     });
     expect(await explained(one, await one.client.get('/openapi.json'))).toMatchObject({
       operation: 'reference',
@@ -191,7 +191,7 @@ describe('a refused request', () => {
       step: 'admit',
       code: 'rate_limit_exceeded',
       message: limited.body.message,
-      store: null,
+      backend: null,
       decision: {
         verdict: 'limited',
         by: 'state',
@@ -294,7 +294,7 @@ describe('a refused request', () => {
 
   test('because of the backend: 502 with the kind of the error, 504, and a retry', async () => {
     let isFirst = true;
-    const flaky = await rawStore((socket, _request, count) => {
+    const flaky = await rawBackend((socket, _request, count) => {
       if (count === 1 || !isFirst) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
       else {
         isFirst = false;
@@ -302,47 +302,47 @@ describe('a refused request', () => {
       }
     });
     stops.push(() => flaky.close());
-    const one = await gateway({ storeUrl: flaky.url });
+    const one = await gateway({ backendUrl: flaky.url });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
     expect(await explained(one, await get())).toMatchObject({
       status: 200,
-      store: { attempts: 1 },
+      backend: { attempts: 1 },
     });
     expect(await explained(one, await get())).toMatchObject({
       status: 200,
-      store: { attempts: 2, target: { upstream: 'default', store: new URL(flaky.url).host } },
+      backend: { attempts: 2, target: { upstream: 'default', backend: new URL(flaky.url).host } },
     });
 
-    const silent = await rawStore(() => {});
+    const silent = await rawBackend(() => {});
     stops.push(() => silent.close());
     const two = await gateway({
-      storeUrl: silent.url,
+      backendUrl: silent.url,
       settings: 'upstream: { headersTimeout: 300ms }\n',
     });
     const other = await two.key();
     const late = await explained(two, await two.client.get('/pets').set('X-API-Key', other.secret));
     expect(late).toMatchObject({
       status: 504,
-      step: 'store',
+      step: 'backend',
       code: 'upstream_timeout',
       outage: 'upstream_timeout: too_slow',
-      store: { attempts: 1, head: null },
+      backend: { attempts: 1, head: null },
     });
 
-    const three = await gateway({ storeUrl: 'http://127.0.0.1:1' });
+    const three = await gateway({ backendUrl: 'http://127.0.0.1:1' });
     const third = await three.key();
     const gone = await explained(
       three,
       await three.client.get('/pets').set('X-API-Key', third.secret),
     );
     expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
-    expect(gone.store).toMatchObject({ attempts: 1, target: { store: '127.0.0.1:1' } });
+    expect(gone.backend).toMatchObject({ attempts: 1, target: { backend: '127.0.0.1:1' } });
     expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
   });
 
   test('by a mount, whose requests are shown without their path', async () => {
-    const target = await fakeStore((_request, response) => void response.writeHead(500).end());
+    const target = await fakeBackend((_request, response) => void response.writeHead(500).end());
     stops.push(() => target.close());
     const one = await gateway({
       settings: `mounts: [{ path: /files, target: "${target.url}" }]\n`,
@@ -355,7 +355,7 @@ describe('a refused request', () => {
       path: null,
       status: 500,
       code: null,
-      step: 'store',
+      step: 'backend',
     });
     expect(JSON.stringify(body)).not.toContain(HIDDEN);
   });
@@ -383,11 +383,14 @@ const REPORT_ONLY = JSON.stringify({
 });
 
 test('faults that are only reported are shown with a successful request', async () => {
-  const store = await fakeStore((_request, response) => void response.writeHead(201).end());
-  stops.push(() => store.close());
+  const backend = await fakeBackend((_request, response) => void response.writeHead(201).end());
+  stops.push(() => backend.close());
   const file = join(temporary(), 'notes.json');
   writeFileSync(file, REPORT_ONLY);
-  const one = await gateway({ storeUrl: store.url, settings: `contract: { file: "${file}" }\n` });
+  const one = await gateway({
+    backendUrl: backend.url,
+    settings: `contract: { file: "${file}" }\n`,
+  });
   const { secret } = await one.key();
   const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 7 });
   expect(await explained(one, answer)).toMatchObject({
@@ -406,12 +409,14 @@ test('faults that are only reported are shown with a successful request', async 
 });
 
 test('faults of a response that is refused are not called report only', async () => {
-  const store = await fakeStore((_request, response) => void response.writeHead(201).end('wrong'));
-  stops.push(() => store.close());
+  const backend = await fakeBackend(
+    (_request, response) => void response.writeHead(201).end('wrong'),
+  );
+  stops.push(() => backend.close());
   const file = join(temporary(), 'notes.json');
   writeFileSync(file, REPORT_ONLY.replace('"x-report-only":true,', ''));
   const one = await gateway({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     settings: `contract: { file: "${file}", responses: enforce }\n`,
   });
   const { secret } = await one.key();
@@ -490,7 +495,7 @@ describe('the buffer', () => {
       /^id +\S{36}\ntime +.* from 127\.0\.0\.1\nrequest +GET \/pets \(listPets\)\nresponse +429 rate_limit_exceeded in /,
     );
     expect(out).toMatch(
-      /\nhttp +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
+      /\nhttp +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nbackend +not reached\n/,
     );
     expect(out).toMatch(
       /\nname +kind +limit +before +after +reset at\nminute +fixed +2 +0 +0 +in /,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { type Fault, NginxStore } from '../support/nginx-store.ts';
+import { type Fault, NginxBackend } from '../support/nginx-backend.ts';
 import { until } from '../support/until.ts';
 
 const short = (ejection = 'failureRate: 1') =>
@@ -22,30 +22,30 @@ const REASONS: Readonly<Record<Fault, string>> = {
   error: 'statuses',
 };
 const FAULTS = Object.keys(REASONS) as Fault[];
-/** Faults whose responses begin well: to a health check the store seems to be up. */
+/** Faults whose responses begin well: to a health check the backend seems to be up. */
 const MILD: readonly Fault[] = ['half', 'error'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type StoreStatus = any;
+type BackendStatus = any;
 
 let gateway: TestGateway;
-let stores: NginxStore[] = [];
+let backends: NginxBackend[] = [];
 let key: string;
 afterEach(async () => {
   await gateway?.stop();
-  await Promise.all(stores.splice(0).map((store) => store.stop()));
+  await Promise.all(backends.splice(0).map((backend) => backend.stop()));
 });
 
-async function behind(names: readonly string[], upstream: string): Promise<NginxStore[]> {
-  stores = await Promise.all(names.map((name) => NginxStore.start(name)));
-  const storeUrl = stores.map(({ url }) => url).join(',');
+async function behind(names: readonly string[], upstream: string): Promise<NginxBackend[]> {
+  backends = await Promise.all(names.map((name) => NginxBackend.start(name)));
+  const backendUrl = backends.map(({ url }) => url).join(',');
   gateway = await TestGateway.start({
-    storeUrl,
+    backendUrl,
     plans: PLANS,
     settings: `upstream: { ${upstream} }\n`,
   });
   key = (await gateway.key()).secret;
-  return stores;
+  return backends;
 }
 
 interface Asked {
@@ -63,10 +63,10 @@ async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
   try {
     const answer = await fetch(`${gateway.url}/pets`, { method, headers, body });
     const text = await answer.text();
-    const { store, code } = text.startsWith('{')
+    const { backend, code } = text.startsWith('{')
       ? JSON.parse(text)
-      : { store: 'error of the store', code: undefined };
-    return { status: answer.status, by: store ?? code };
+      : { backend: 'error of the backend', code: undefined };
+    return { status: answer.status, by: backend ?? code };
   } catch {
     return { status: 0, by: 'none' };
   }
@@ -75,12 +75,12 @@ async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
 const askTimes = (times: number): Promise<Asked[]> =>
   Promise.all(Array.from({ length: times }, () => ask()));
 
-async function statusOf({ label }: NginxStore): Promise<StoreStatus> {
-  const { body } = await adminOf(gateway.adminUrl)('GET', '/stores');
-  return (body as StoreStatus).stores.find((one: StoreStatus) => one.store === label);
+async function statusOf({ label }: NginxBackend): Promise<BackendStatus> {
+  const { body } = await adminOf(gateway.adminUrl)('GET', '/backends');
+  return (body as BackendStatus).backends.find((one: BackendStatus) => one.backend === label);
 }
 
-async function metricOf(name: string, { label }: NginxStore): Promise<number> {
+async function metricOf(name: string, { label }: NginxBackend): Promise<number> {
   const { text } = await gateway.admin.get('/metrics');
   const line = text
     .split('\n')
@@ -90,11 +90,13 @@ async function metricOf(name: string, { label }: NginxStore): Promise<number> {
 
 const events = (type: string) => gateway.log.filter(({ msg }) => msg === type);
 
-async function untilDown(store: NginxStore): Promise<{ answers: Asked[]; seen: StoreStatus }> {
+async function untilDown(
+  backend: NginxBackend,
+): Promise<{ answers: Asked[]; seen: BackendStatus }> {
   const answers: Asked[] = [];
-  let seen: StoreStatus;
-  await until(`${store.name} is down`, async () => {
-    seen = await statusOf(store);
+  let seen: BackendStatus;
+  await until(`${backend.name} is down`, async () => {
+    seen = await statusOf(backend);
     if (seen.state === 'down') return true;
     answers.push(...(await askTimes(2)));
     return false;
@@ -102,19 +104,19 @@ async function untilDown(store: NginxStore): Promise<{ answers: Asked[]; seen: S
   return { answers, seen };
 }
 
-async function untilBack(store: NginxStore): Promise<void> {
-  await until(`${store.name} is up again`, async () => {
+async function untilBack(backend: NginxBackend): Promise<void> {
+  await until(`${backend.name} is up again`, async () => {
     await ask();
-    return (await statusOf(store)).state === 'up';
+    return (await statusOf(backend)).state === 'up';
   });
-  await until(`${store.name} answers`, async () => (await ask()).by === store.name);
+  await until(`${backend.name} answers`, async () => (await ask()).by === backend.name);
 }
 
-describe('of two stores', () => {
+describe('of two backends', () => {
   test.each(FAULTS)(
     'one with this fault goes down, the other answers all, and it recovers: %s',
     async (fault) => {
-      const [a, b] = (await behind(['a', 'b'], short())) as [NginxStore, NginxStore];
+      const [a, b] = (await behind(['a', 'b'], short())) as [NginxBackend, NginxBackend];
       await until(
         'both answer',
         async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2,
@@ -132,15 +134,15 @@ describe('of two stores', () => {
       expect(await statusOf(b)).toMatchObject({ state: 'up', reason: null });
       expect(events('upstream.down')[0]).toMatchObject({
         upstreamName: 'default',
-        store: a.label,
+        backend: a.label,
         reason: REASONS[fault],
       });
-      expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
-      expect(await metricOf('storegate_store_up', b)).toBe(1);
+      expect(await metricOf('storegate_backend_ejections_total', a)).toBeGreaterThan(0);
+      expect(await metricOf('storegate_backend_up', b)).toBe(1);
       expect(seen.failures).toBeGreaterThan(0);
-      // A store whose responses begin well passes the health check.
+      // A backend whose responses begin well passes the health check.
       if (!MILD.includes(fault)) {
-        expect(await metricOf('storegate_store_up', a)).toBe(0);
+        expect(await metricOf('storegate_backend_up', a)).toBe(0);
         const { requests } = await statusOf(a);
         expect(await askTimes(30)).toEqual(Array(30).fill({ status: 200, by: 'b' }));
         expect((await statusOf(a)).requests).toBe(requests);
@@ -148,15 +150,15 @@ describe('of two stores', () => {
 
       await a.recover();
       await untilBack(a);
-      expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
-      expect(await metricOf('storegate_store_up', a)).toBe(1);
+      expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', backend: a.label });
+      expect(await metricOf('storegate_backend_up', a)).toBe(1);
     },
   );
 
   test('one that refuses or cuts connections affects only non-idempotent requests', async () => {
     const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [
-      NginxStore,
-      NginxStore,
+      NginxBackend,
+      NginxBackend,
     ];
     for (const fault of ['refuse', 'reset'] as const) {
       await a.fail(fault);
@@ -165,7 +167,7 @@ describe('of two stores', () => {
       await a.recover();
       await untilBack(a);
     }
-    expect(await metricOf('storegate_store_retries_total', a)).toBeGreaterThan(0);
+    expect(await metricOf('storegate_backend_retries_total', a)).toBeGreaterThan(0);
   });
 });
 
@@ -173,7 +175,7 @@ describe('a single backend', () => {
   test.each(FAULTS.filter((fault) => !MILD.includes(fault)))(
     'with this fault goes down, its clients are answered at once, and it recovers: %s',
     async (fault) => {
-      const [a] = (await behind(['a'], short())) as [NginxStore];
+      const [a] = (await behind(['a'], short())) as [NginxBackend];
       expect(await ask()).toEqual({ status: 200, by: 'a' });
       await a.fail(fault);
       await untilDown(a);
@@ -187,7 +189,7 @@ describe('a single backend', () => {
   );
 
   test('that truncates bodies goes down, and recovers', async () => {
-    const [a] = (await behind(['a'], short())) as [NginxStore];
+    const [a] = (await behind(['a'], short())) as [NginxBackend];
     await a.fail('half');
     const { seen } = await untilDown(a);
     expect(seen).toMatchObject({ state: 'down', reason: 'broken' });
@@ -196,7 +198,7 @@ describe('a single backend', () => {
   });
 
   test('that responds with errors stays up without a second one', async () => {
-    const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxStore];
+    const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxBackend];
     await a.fail('error');
     const answers = await askTimes(40);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);
@@ -208,7 +210,7 @@ describe('a single backend', () => {
 
 describe('a backend that hangs, with timeouts of five minutes', () => {
   test('is detected by health checks, and requests do not wait for it from then on', async () => {
-    const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxStore, NginxStore];
+    const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxBackend, NginxBackend];
     await a.fail('hang');
     await until('it is down', async () => (await statusOf(a)).state === 'down');
     expect(await statusOf(a)).toMatchObject({ reason: 'check' });
@@ -218,7 +220,7 @@ describe('a backend that hangs, with timeouts of five minutes', () => {
   });
 
   test('as the only one is answered for at once', async () => {
-    const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxStore];
+    const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxBackend];
     await a.fail('hang');
     await until('it is down', async () => (await statusOf(a)).state === 'down');
     const answers = await askTimes(50);
@@ -237,7 +239,7 @@ describe('readiness, while all backends of an upstream are down,', () => {
   const READY = { status: 200, body: { status: 'ready' } };
 
   test('is unchanged, and names the upstream', async () => {
-    const [a] = (await behind(['a'], short())) as [NginxStore];
+    const [a] = (await behind(['a'], short())) as [NginxBackend];
     expect(await readiness(gateway.adminUrl)).toEqual(READY);
     await a.fail('refuse');
     await untilDown(a);
@@ -248,7 +250,7 @@ describe('readiness, while all backends of an upstream are down,', () => {
   });
 
   test('is lost if the settings say so, until a backend responds', async () => {
-    const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxStore, NginxStore];
+    const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxBackend, NginxBackend];
     await a.fail('refuse');
     await untilDown(a);
     expect(await readiness(gateway.adminUrl)).toEqual(READY);

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 let gateway: TestGateway;
-let store: FakeStore;
+let backend: FakeBackend;
 let secret: string;
 let id: string;
 let body = '';
 let caching: Record<string, string> = {};
 
 beforeAll(async () => {
-  store = await fakeStore((request, response) => {
+  backend = await fakeBackend((request, response) => {
     body = '';
     request.on('data', (chunk) => {
       body += chunk;
@@ -20,12 +20,12 @@ beforeAll(async () => {
       response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]'),
     );
   });
-  gateway = await TestGateway.start({ storeUrl: `${store.url}/base` });
+  gateway = await TestGateway.start({ backendUrl: `${backend.url}/base` });
   ({ secret, id } = await gateway.key({ plan: 'business', account: 'zoo' }));
 });
 afterAll(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 
 async function seenBy(
@@ -35,7 +35,7 @@ async function seenBy(
   await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret, ...headers } }).then(
     (response) => response.text(),
   );
-  return store.seen.at(-1)!;
+  return backend.seen.at(-1)!;
 }
 
 describe('an answer to a key', () => {
@@ -105,7 +105,7 @@ describe('the backend', () => {
       body: bytes,
     }).then((response) => response.text());
     expect(body).toBe(bytes);
-    const { headers } = store.seen.at(-1)!;
+    const { headers } = backend.seen.at(-1)!;
     expect(headers['content-length']).toBe(`${Buffer.byteLength(bytes)}`);
     expect(headers['transfer-encoding']).toBeUndefined();
   });
@@ -114,7 +114,7 @@ describe('the backend', () => {
 describe('behind a trusted proxy', () => {
   test('the chain of addresses is kept and the client found in it', async () => {
     const trusting = await TestGateway.start({
-      storeUrl: store.url,
+      backendUrl: backend.url,
       settings: 'http: {trustedProxies: [127.0.0.0/8]}',
     });
     const key = await trusting.key();
@@ -126,7 +126,7 @@ describe('behind a trusted proxy', () => {
         'X-Forwarded-Host': 'api.example',
       },
     }).then((response) => response.text());
-    expect(store.seen.at(-1)!.headers).toMatchObject({
+    expect(backend.seen.at(-1)!.headers).toMatchObject({
       'x-forwarded-for': '6.6.6.6, 198.51.100.7, 127.0.0.1',
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'api.example',

@@ -26,29 +26,29 @@ accounts:
 bans: { strikes: 3, workers: 10, window: 1m, grace: 0ms, durations: [1m] }
 `;
 
-let store: Server;
+let backend: Server;
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
 const deafOnes: Socket[] = [];
 beforeAll(async () => {
-  store = createServer((_request, response) => void held.push(response));
-  store.on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
+  backend = createServer((_request, response) => void held.push(response));
+  backend.on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
     socket.write(
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );
     if (url === '/live/deaf') deafOnes.push(socket.resume().on('error', () => {}));
     else socket.pipe(socket);
   });
-  store.listen(0, '127.0.0.1');
-  await once(store, 'listening');
-  const storeUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-  const settings = `mounts: [{ path: /live, target: "${storeUrl}", websocket: true }]`;
-  gateway = await TestGateway.start({ plans: plans(2), settings, storeUrl });
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  const backendUrl = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
+  const settings = `mounts: [{ path: /live, target: "${backendUrl}", websocket: true }]`;
+  gateway = await TestGateway.start({ plans: plans(2), settings, backendUrl });
 });
 afterAll(async () => {
   await gateway.stop();
-  store.close();
-  store.closeAllConnections();
+  backend.close();
+  backend.closeAllConnections();
 });
 beforeEach(() => expect(held).toHaveLength(0));
 
@@ -59,7 +59,7 @@ const usage = async (secret: string) =>
 async function inFlight(secret: string, count: number) {
   const before = held.length;
   const sent = Array.from({ length: count }, () => get(secret).then(({ status }) => status));
-  await until('the store has them', () => held.length === before + count);
+  await until('the backend has them', () => held.length === before + count);
   return {
     async answer() {
       for (const response of held.splice(0)) response.end('[]');
@@ -130,7 +130,7 @@ describe('a key whose plan allows two requests at once', () => {
         headers: { 'X-API-Key': secret },
         agent,
       }).end();
-      void until('the store has it', () => held.length === 1).then(() => held.pop()!.end('[]'));
+      void until('the backend has it', () => held.length === 1).then(() => held.pop()!.end('[]'));
       const [response] = (await once(asked, 'response')) as [IncomingMessage];
       response.resume();
       await once(response, 'end');
@@ -148,7 +148,7 @@ describe('a key whose plan allows two requests at once', () => {
         .on('error', () => {})
         .end();
     }
-    await until('the store has them', () => held.length === 2);
+    await until('the backend has them', () => held.length === 2);
     agent.destroy();
     await until('they are forgotten', async () => (await usage(secret)).inFlight.now === 0);
     held.length = 0;
@@ -227,14 +227,14 @@ test('a burst that Redis has not yet decided about returns the quota of the key,
   const redis = await startRedis();
   const shared = await TestGateway.start({
     plans: plans(2),
-    storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
+    backendUrl: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
     env: { REDIS_URL: redis.url },
   });
   try {
     const { secret } = await shared.key();
     const ask = () => shared.client.get('/pets').set('X-API-Key', secret);
     const answers = Promise.all(Array.from({ length: 10 }, () => ask().then((answer) => answer)));
-    await until('the store has as many as may be in flight', () => held.length === 2);
+    await until('the backend has as many as may be in flight', () => held.length === 2);
     const refusals = () => shared.log.filter(({ code }) => code === 'too_many_in_flight').length;
     await until('the others are refused', () => refusals() === 8);
     for (const response of held.splice(0)) response.end('[]');

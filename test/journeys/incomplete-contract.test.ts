@@ -60,7 +60,7 @@ test.each<[what: string, change: () => void, message: RegExp]>([
     expect(check.code).toBe(1);
     expect(check.err).toMatch(message);
     expect(check.err).toMatch(/(?:openapi|other)\.yaml:\d+:\d+/);
-    await expect(TestGateway.start({ settings, storeUrl: 'http://127.0.0.1:9' })).rejects.toThrow(
+    await expect(TestGateway.start({ settings, backendUrl: 'http://127.0.0.1:9' })).rejects.toThrow(
       message,
     );
   },

@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-/** Returns the faults, each with its rule; none if the store received these exact bytes. */
+/** Returns the faults, each with its rule; none if the backend received these exact bytes. */
 async function faultsOf(line: string, text: string, type = 'application/json'): Promise<string[]> {
   const headers = [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(text)}`];
   const { status, body: answer } = await stand.ask(stand.request(line, headers, text));
   if (status === 200) {
-    expect(stand.store.requests.at(-1)).toMatchObject({ body: text });
+    expect(stand.backend.requests.at(-1)).toMatchObject({ body: text });
     return [];
   }
   expect(status).toBe(400);

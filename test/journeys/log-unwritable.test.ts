@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, type Running, storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { flood, isAlive, metricOf } from '../support/workers.ts';
 
 const DROPPED = 'storegate_log_lines_dropped_total';
@@ -18,7 +18,7 @@ const REQUESTS = 6_000;
 
 const folder = temporaryFolders();
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let opened: number[];
 let running: Running | null;
 let url: string;
@@ -26,12 +26,12 @@ let adminUrl: string;
 
 beforeAll(async () => {
   redis = await startRedis();
-  store = await fakeStore((_, response) => {
+  backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
 });
 afterAll(async () => {
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 beforeEach(() => {
@@ -87,7 +87,7 @@ async function start(
     ownGroup: true,
     env: {
       STOREGATE_CONTRACT: 'none',
-      STORE_URL: store.url,
+      BACKEND_URL: backend.url,
       STOREGATE_PORT: `${port}`,
       STOREGATE_ADMIN_PORT: `${adminPort}`,
       STOREGATE_CONFIG: 'gateway.yaml',

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { fakeStore } from '../support/upstream.ts';
+import { fakeBackend } from '../support/upstream.ts';
 
 const plans = (limit: number) =>
   `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
@@ -114,7 +114,7 @@ test('connections to the backend and memory for bodies are reported with their l
 test('open, idle, pending and possible connections to the backend are four figures', async () => {
   let isHolding = true;
   const held: (() => void)[] = [];
-  const store = await fakeStore((_, response) => {
+  const backend = await fakeBackend((_, response) => {
     const end = () => void response.end('[]');
     if (isHolding) held.push(end);
     else end();
@@ -123,9 +123,9 @@ test('open, idle, pending and possible connections to the backend are four figur
     isHolding = false;
     for (const end of held) end();
   }
-  stops.push(() => store.close());
+  stops.push(() => backend.close());
   const settings = 'upstream: { connections: 3 }\n';
-  const gateway = await TestGateway.start({ plans: plans(10), settings, storeUrl: store.url });
+  const gateway = await TestGateway.start({ plans: plans(10), settings, backendUrl: backend.url });
   stops.push(() => gateway.stop(), release);
   const { secret } = await gateway.key();
   const send = () => gateway.client.get('/pets').set('X-API-Key', secret).then();
@@ -137,7 +137,7 @@ test('open, idle, pending and possible connections to the backend are four figur
     return { open, idle, limit, pending };
   };
   const shown = async () =>
-    (await adminOf(gateway.adminUrl)('GET', '/stores')).body.stores[0].connections;
+    (await adminOf(gateway.adminUrl)('GET', '/backends')).body.backends[0].connections;
   async function both(expected: Awaited<ReturnType<typeof reported>>): Promise<void> {
     const { pending: waiting, ...rest } = expected;
     await until('the connections are so', async () =>

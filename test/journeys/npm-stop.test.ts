@@ -12,20 +12,20 @@ import { freePort } from '../support/free-port.ts';
 import { COMPILED } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { get, isAlive } from '../support/workers.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const folder = temporaryFolders();
-let store: FakeStore;
+let backend: FakeBackend;
 let held: ServerResponse[] = [];
 let launcher: ChildProcess | null = null;
 
 beforeAll(async () => {
-  store = await fakeStore((_, response) => void held.push(response));
+  backend = await fakeBackend((_, response) => void held.push(response));
 });
-afterAll(() => store.close());
+afterAll(() => backend.close());
 afterEach(() => {
   if (launcher !== null && isAlive(-launcher.pid!)) process.kill(-launcher.pid!, 'SIGKILL');
   launcher = null;
@@ -63,7 +63,7 @@ async function start([command, ...args]: readonly string[], cwd: string): Promis
     STOREGATE_CONFIG: join(home, 'gateway.yaml'),
     STOREGATE_CONTRACT: 'none',
     STOREGATE_DATA: join(home, 'data'),
-    STORE_URL: store.url,
+    BACKEND_URL: backend.url,
     STOREGATE_HOST: '127.0.0.1',
     STOREGATE_PORT: `${port}`,
     STOREGATE_ADMIN_PORT: `${adminPort}`,
@@ -125,7 +125,7 @@ async function requestInFlight({
     limits,
   });
   const response = get(`${url}/pets`, { 'X-API-Key': bodyOf(made).key });
-  await until('the store has the request', () => held.length === 1);
+  await until('the backend has the request', () => held.length === 1);
   return {
     async status() {
       await until('the gateway stops', async () => !(await isReady(adminUrl)));

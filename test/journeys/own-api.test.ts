@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const CONTRACT = `
 openapi: 3.1.0
@@ -29,12 +29,12 @@ public: { concurrency: 5, windows: [{ limit: 4, per: minute }, { limit: 100, per
 
 const temporary = temporaryFolders();
 let gateway: TestGateway;
-let store: FakeStore;
+let backend: FakeBackend;
 let secret: string;
 let id: string;
 
 beforeAll(async () => {
-  store = await fakeStore((request, response) => {
+  backend = await fakeBackend((request, response) => {
     request.resume();
     const knows = request.headers.authorization === 'Bearer own-token' || request.url !== '/orders';
     response.writeHead(knows ? 200 : 401, { 'Content-Type': 'application/json' }).end('{}');
@@ -42,10 +42,10 @@ beforeAll(async () => {
   const contract = join(temporary(), 'openapi.yaml');
   writeFileSync(contract, CONTRACT);
   gateway = await TestGateway.start({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     settings: `
-keys: { carriers: [{ header: X-API-Key }], identity: { account: X-Tenant, plan: null } }
-mounts: [{ path: /files, target: "${store.url}", carriers: [{ header: X-File-Key }] }]`,
+keys: { headers: [X-API-Key], identity: { account: X-Tenant, plan: null } }
+mounts: [{ path: /files, target: "${backend.url}", keyHeaders: [X-File-Key] }]`,
     plans: PLANS,
     env: { STOREGATE_CONTRACT: contract },
   });
@@ -53,7 +53,7 @@ mounts: [{ path: /files, target: "${store.url}", carriers: [{ header: X-File-Key
 });
 afterAll(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 
 const ask = (path: string, headers: Record<string, string> = {}) =>
@@ -69,7 +69,7 @@ describe('a backend with tokens of its own', () => {
       x_tenant: 'victim',
     });
     expect(response.status).toBe(200);
-    const { headers, rawHeaders } = store.seen.at(-1)!;
+    const { headers, rawHeaders } = backend.seen.at(-1)!;
     expect(headers).toMatchObject({
       authorization: 'Bearer own-token',
       'x-storegate-key-id': id,
@@ -84,11 +84,11 @@ describe('a backend with tokens of its own', () => {
     expect(
       (await ask('/orders', { 'X-API-Key': secret, Authorization: 'Basic eDp5' })).status,
     ).toBe(401);
-    expect(store.seen.at(-1)!.headers.authorization).toBe('Basic eDp5');
+    expect(backend.seen.at(-1)!.headers.authorization).toBe('Basic eDp5');
   });
 
   test('is not asked without a key, and the message names the header', async () => {
-    const before = store.seen.length;
+    const before = backend.seen.length;
     const response = await ask('/orders', { Authorization: `Bearer ${secret}` });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe(
@@ -97,17 +97,17 @@ describe('a backend with tokens of its own', () => {
     expect(await response.json()).toMatchObject({
       message: 'The API key is missing. Send it in the header `X-API-Key`.',
     });
-    expect(store.seen.length).toBe(before);
+    expect(backend.seen.length).toBe(before);
   });
 
-  test('may be behind a mount with another carrier', async () => {
+  test('may be behind a mount with another key header', async () => {
     expect((await ask('/files/a', { 'X-API-Key': secret })).status).toBe(401);
     expect((await ask('/files/a', { 'X-File-Key': secret, 'X-API-Key': 'own' })).status).toBe(200);
-    expect(store.seen.at(-1)!.headers).toMatchObject({
+    expect(backend.seen.at(-1)!.headers).toMatchObject({
       'x-api-key': 'own',
       'x-storegate-key-id': id,
     });
-    expect(store.seen.at(-1)!.headers['x-file-key']).toBeUndefined();
+    expect(backend.seen.at(-1)!.headers['x-file-key']).toBeUndefined();
   });
 
   test('has no header of a request in the log', () => {
@@ -122,8 +122,8 @@ describe('a public operation', () => {
   test('needs no key; requests are checked, counted per address, and then refused', async () => {
     const first = await ask('/health');
     expect([first.status, ...limits(first)]).toEqual([200, 4, 3]);
-    expect(store.seen.at(-1)!.headers['x-storegate-key-id']).toBeUndefined();
-    expect(store.seen.at(-1)!.headers['x-tenant']).toBeUndefined();
+    expect(backend.seen.at(-1)!.headers['x-storegate-key-id']).toBeUndefined();
+    expect(backend.seen.at(-1)!.headers['x-tenant']).toBeUndefined();
     const body = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
     expect(await (await fetch(`${gateway.url}/login`, body)).json()).toMatchObject({
       code: 'invalid_request',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { writeUnnoticed } from '../support/unnoticed.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const OPERATION = '{ security: [], responses: { default: { description: Done. } } }';
 const CONTRACT = `openapi: 3.0.3
@@ -25,16 +25,16 @@ const REQUESTS = [
 
 const FREE = 'usage: { enabled: false }\nreference: { enabled: false }\n';
 
-let store: FakeStore;
+let backend: FakeBackend;
 let gateway: TestGateway;
 beforeAll(async () => {
-  store = await fakeStore((_request, response) => response.end('of the backend'));
-  gateway = await TestGateway.start({ storeUrl: store.url });
+  backend = await fakeBackend((_request, response) => response.end('of the backend'));
+  gateway = await TestGateway.start({ backendUrl: backend.url });
   writeFileSync(join(gateway.folder, 'contract.yaml'), CONTRACT);
 });
 afterAll(async () => {
   await gateway?.stop();
-  await store?.close();
+  await backend?.close();
 });
 
 async function reload(more: string) {
@@ -65,15 +65,15 @@ describe('paths of the gateway that the contract has too', () => {
 
   test('are answered by the gateway', async () => {
     const { secret } = await gateway.key();
-    const before = store.seen.length;
+    const before = backend.seen.length;
     expect(await statuses({ 'X-API-Key': secret })).toEqual([200, 405, 200, 404]);
-    expect(store.seen).toHaveLength(before);
+    expect(backend.seen).toHaveLength(before);
   });
 
   test('reach the backend once their settings are false, also without a key', async () => {
     expect((await reload(FREE)).status).toBe(200);
     expect(await statuses()).toEqual([200, 200, 200, 200]);
-    const seen = store.seen.slice(-4).map(({ method, url }) => `${method} ${url}`);
+    const seen = backend.seen.slice(-4).map(({ method, url }) => `${method} ${url}`);
     expect(seen.sort()).toEqual(REQUESTS.map((request) => request.join(' ')).sort());
   });
 });
@@ -87,7 +87,7 @@ test('a start names operations that a path of the gateway hides', async () => {
 
 test('without a contract /usage reaches the backend once its setting is false', async () => {
   const other = await TestGateway.start({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     settings: 'usage: { enabled: false }',
     env: { STOREGATE_CONTRACT: 'none' },
   });

@@ -12,10 +12,10 @@ import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { binary, field } from '../support/proxy-protocol.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 let gateway: TestGateway;
-let store: FakeStore;
+let backend: FakeBackend;
 let key: string;
 let authority: Authority;
 beforeAll(() => {
@@ -23,16 +23,19 @@ beforeAll(() => {
 });
 afterEach(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 afterAll(() => authority.remove());
 
 async function open(settings: object): Promise<void> {
-  store = await fakeStore((_request, response) => {
+  backend = await fakeBackend((_request, response) => {
     response.setHeader('Content-Type', 'application/json');
     response.end('[]');
   });
-  gateway = await TestGateway.start({ settings: JSON.stringify(settings), storeUrl: store.url });
+  gateway = await TestGateway.start({
+    settings: JSON.stringify(settings),
+    backendUrl: backend.url,
+  });
   key = (await gateway.key()).secret;
 }
 
@@ -66,11 +69,11 @@ describe('behind a balancer with the PROXY protocol', () => {
     await send(wire, from('192.0.2.11'));
     expect((await wire.answer()).status).toBe(200);
     expect((await wire.send(get()).answer()).status).toBe(200);
-    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual([
+    expect(backend.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual([
       '192.0.2.11',
       '192.0.2.11',
     ]);
-    expect(store.seen[0]!.headers['x-forwarded-proto']).toBe('http');
+    expect(backend.seen[0]!.headers['x-forwarded-proto']).toBe('http');
     await until('both are logged', () => logged('request').length === 2);
     expect(logged('request')[0]!.address).toBe('192.0.2.11');
     wire.close();
@@ -91,7 +94,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     wires.push(wire);
     wire.send(Buffer.concat([binary(0x21, 0x21, mapped), Buffer.from(get())]));
     expect((await wire.answer()).status).toBe(200);
-    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(
+    expect(backend.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(
       ['11', '12', '13'].map((last) => `192.0.2.${last}`),
     );
     for (const wire of wires) wire.close();
@@ -104,7 +107,7 @@ describe('behind a balancer with the PROXY protocol', () => {
       Buffer.concat([binary(0x21, 0x11, V4, field(0x20, '\x01\0\0\0\0')), Buffer.from(get())]),
     );
     expect((await wire.answer()).status).toBe(200);
-    const { headers } = store.seen[0]!;
+    const { headers } = backend.seen[0]!;
     expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
       '192.0.2.11',
       'https',
@@ -121,7 +124,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     const wire = await Wire.open(gateway.url);
     wire.send(Buffer.concat([header, Buffer.from(get())]));
     expect((await wire.answer()).status).toBe(200);
-    expect(store.seen[0]!.headers['x-forwarded-for']).toBe('127.0.0.1');
+    expect(backend.seen[0]!.headers['x-forwarded-for']).toBe('127.0.0.1');
     wire.close();
   });
 
@@ -182,7 +185,7 @@ describe('behind a balancer with the PROXY protocol', () => {
       from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'),
     );
     expect((await wire.answer()).status).toBe(200);
-    expect(store.seen[0]!.headers['x-forwarded-for']).toBe('203.0.113.9, 192.0.2.11');
+    expect(backend.seen[0]!.headers['x-forwarded-for']).toBe('203.0.113.9, 192.0.2.11');
     wire.close();
   });
 
@@ -199,7 +202,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     await once(secured, 'secureConnect');
     secured.write(get());
     expect(String(await once(secured, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
-    const { headers } = store.seen[0]!;
+    const { headers } = backend.seen[0]!;
     expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
       '192.0.2.11',
       'https',
@@ -215,7 +218,7 @@ test('another client cannot send the header: it is not a valid request', async (
     status: 400,
     code: 'malformed_request',
   });
-  expect(store.seen).toEqual([]);
+  expect(backend.seen).toEqual([]);
 });
 
 describe('behind a real HAProxy', () => {
@@ -240,7 +243,7 @@ describe('behind a real HAProxy', () => {
     try {
       const wire = await reached(port, '127.0.0.7');
       expect((await wire.send(get()).answer()).status).toBe(200);
-      const { headers } = store.seen[0]!;
+      const { headers } = backend.seen[0]!;
       expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
         '127.0.0.7',
         proto,

@@ -5,7 +5,7 @@ import { adminOf } from '../support/admin.ts';
 import { DocumentClient } from '../support/document-client.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { writeUnnoticed } from '../support/unnoticed.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const DONE = 'responses: { default: { description: Done. } }';
 const CONTRACT = `openapi: 3.1.0
@@ -22,21 +22,21 @@ const PLANS = `
 plans: { free: { windows: [{ limit: 60, per: minute }] } }
 public: { windows: [{ limit: 60, per: minute }] }
 `;
-const OWN_TOKENS = 'keys: { carriers: [{ header: X-Shop-Key }] }';
+const OWN_TOKENS = 'keys: { headers: [X-Shop-Key] }';
 
-let store: FakeStore;
+let backend: FakeBackend;
 let gateway: TestGateway;
 let secret: string;
 
 beforeAll(async () => {
-  store = await fakeStore((_request, response) => response.end('of the backend'));
-  gateway = await TestGateway.start({ storeUrl: store.url, plans: PLANS });
+  backend = await fakeBackend((_request, response) => response.end('of the backend'));
+  gateway = await TestGateway.start({ backendUrl: backend.url, plans: PLANS });
   writeFileSync(join(gateway.folder, 'contract.yaml'), CONTRACT);
   ({ secret } = await gateway.key());
 });
 afterAll(async () => {
   await gateway?.stop();
-  await store?.close();
+  await backend?.close();
 });
 
 async function clientAfter(
@@ -60,7 +60,7 @@ describe('a client made from the published document', () => {
     expect(await statuses(client, ['orders', 'health', 'far', 'getUsage'])).toEqual([
       200, 200, 200, 200,
     ]);
-    expect(store.seen.map(({ url }) => url).sort()).toEqual([
+    expect(backend.seen.map(({ url }) => url).sort()).toEqual([
       '/v1/far',
       '/v1/health',
       '/v1/orders',
@@ -70,7 +70,7 @@ describe('a client made from the published document', () => {
   test('sends the key in the header of the settings, beside the token of the API', async () => {
     const client = await clientAfter(OWN_TOKENS, { bearer: 'of-the-api', 'x-shop-key': secret });
     expect(await statuses(client, ['orders', 'far', 'getUsage'])).toEqual([200, 200, 200]);
-    expect(store.seen.at(-1)!.headers.authorization).toBe('Bearer of-the-api');
+    expect(backend.seen.at(-1)!.headers.authorization).toBe('Bearer of-the-api');
   });
 
   test('finds paths without the prefix if the settings ignore it, and leaves /usage to the API', async () => {
@@ -81,7 +81,7 @@ describe('a client made from the published document', () => {
     const credentials = { bearer: 'of-the-api', 'x-shop-key': secret };
     const client = await DocumentClient.from(`${gateway.url}/openapi.json`, credentials);
     expect(await statuses(client, ['orders', 'far'])).toEqual([200, 200]);
-    expect(store.seen.at(-1)!.url).toMatch(/^\/(orders|far)$/);
+    expect(backend.seen.at(-1)!.url).toMatch(/^\/(orders|far)$/);
     await expect(client.call('getUsage')).rejects.toThrow('no operation getUsage');
   });
 

@@ -65,13 +65,13 @@ async function asker(gateway: TestGateway): Promise<Ask> {
 const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
 
 describe.each(['', '/v1', '/v1/'])(
-  'a contract at a URL with the prefix /v1, and STORE_URL with the path "%s"',
+  'a contract at a URL with the prefix /v1, and BACKEND_URL with the path "%s"',
   (path) => {
     let gateway: TestGateway;
     let ask: Ask;
     beforeAll(async () => {
       gateway = await TestGateway.start({
-        storeUrl: backend.url + path,
+        backendUrl: backend.url + path,
         env: { STOREGATE_CONTRACT: `${backend.url}/openapi.yaml` },
       });
       ask = await asker(gateway);
@@ -117,7 +117,7 @@ describe('the copy of a contract at a URL', () => {
   let ask: Ask;
   beforeAll(async () => {
     gateway = await TestGateway.start({
-      storeUrl: backend.url,
+      backendUrl: backend.url,
       plans: PLANS,
       env: { STOREGATE_CONTRACT: `${backend.url}/openapi.yaml` },
     });
@@ -227,15 +227,15 @@ describe('the copy of a contract at a URL', () => {
 
 test('a first start fails while the URL is unreachable', async () => {
   const env = { STOREGATE_CONTRACT: `${backend.url}/nowhere.yaml` };
-  const error = await TestGateway.start({ storeUrl: backend.url, env }).catch(
+  const error = await TestGateway.start({ backendUrl: backend.url, env }).catch(
     (reason: unknown) => reason,
   );
   expect(String(error)).toContain('/nowhere.yaml: cannot be fetched: status 404');
 });
 
-test('without a contract every path below the path of STORE_URL is available, and no other', async () => {
+test('without a contract every path below the path of BACKEND_URL is available, and no other', async () => {
   const gateway = await TestGateway.start({
-    storeUrl: `${backend.url}/v1`,
+    backendUrl: `${backend.url}/v1`,
     env: { STOREGATE_CONTRACT: 'none' },
   });
   try {

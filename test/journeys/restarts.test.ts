@@ -5,7 +5,7 @@ import { Balancer } from '../support/balancer.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { get } from '../support/workers.ts';
 
 /** Much longer than the balancer needs, on a busy machine too. */
@@ -17,22 +17,22 @@ const REQUESTS = 500;
 const CALLERS = 12;
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let gateways: TestGateway[];
 let balancer: Balancer;
 beforeAll(async () => {
   redis = await startRedis();
-  store = await fakeStore((_, response) => {
+  backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
-  const options = { settings: SETTINGS, storeUrl: store.url, env: { REDIS_URL: redis.url } };
+  const options = { settings: SETTINGS, backendUrl: backend.url, env: { REDIS_URL: redis.url } };
   gateways = [await TestGateway.start(options), await TestGateway.start(options)];
   balancer = await Balancer.start(gateways);
 });
 afterAll(async () => {
   await balancer.stop();
   await Promise.all(gateways.map((gateway) => gateway.stop()));
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 
@@ -71,14 +71,14 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
   restarted = true;
   await calls;
   expect([...outcomes]).toEqual([[200, sent]]);
-  expect(store.seen).toHaveLength(sent);
+  expect(backend.seen).toHaveLength(sent);
 });
 
 test('a response of a mount in progress at a stop announces the end of its connection', async () => {
   const held: ServerResponse[] = [];
-  const target = await fakeStore((_, response) => void held.push(response));
+  const target = await fakeBackend((_, response) => void held.push(response));
   const mounts = `mounts: [{ path: /files, target: "${target.url}" }]\n`;
-  const gateway = await TestGateway.start({ settings: mounts, storeUrl: store.url });
+  const gateway = await TestGateway.start({ settings: mounts, backendUrl: backend.url });
   const { secret } = await gateway.key();
   const agent = new Agent({ keepAlive: true });
   const asked = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);

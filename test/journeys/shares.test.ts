@@ -14,30 +14,30 @@ const PLANS = `plans:
 `;
 const CAPACITY = 4;
 
-let store: Server;
+let backend: Server;
 let gateway: TestGateway;
 const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] =
   [];
 beforeAll(async () => {
-  store = createServer(({ headers }: IncomingMessage, response) => {
+  backend = createServer(({ headers }: IncomingMessage, response) => {
     held.push({
       plan: `${headers['x-storegate-plan']}`,
       key: `${headers['x-storegate-key-id']}`,
       response,
     });
   });
-  store.listen(0, '127.0.0.1');
-  await once(store, 'listening');
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
   gateway = await TestGateway.start({
     plans: PLANS,
     settings: `upstream: { connections: ${CAPACITY} }`,
-    storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
+    backendUrl: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
   });
 });
 afterAll(async () => {
   await gateway.stop();
-  store.close();
-  store.closeAllConnections();
+  backend.close();
+  backend.closeAllConnections();
 });
 
 const waiting = async () => {

@@ -60,7 +60,7 @@ describe('a single gateway', () => {
     });
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^gateway +version +up +readiness +state +store +workers +in flight +configuration\n\S+ .* ready +embedded +0 of \d+ +- +0 /,
+      /^gateway +version +up +readiness +state +backend +workers +in flight +configuration\n\S+ .* ready +embedded +0 of \d+ +- +0 /,
     );
   });
 
@@ -68,14 +68,14 @@ describe('a single gateway', () => {
     const one = await gateway({});
     const { secret } = await one.key();
     expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
-    const { body } = await adminOf(one.adminUrl)('GET', '/stores');
+    const { body } = await adminOf(one.adminUrl)('GET', '/backends');
     const how = { state: 'up', reason: null, inFlight: 0, failures: 0, retries: 0 };
     const connections = { open: 1, idle: 1, waiting: 0, limit: 128 };
     expect(body).toEqual({
-      stores: [
+      backends: [
         {
           upstream: 'default',
-          store: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+          backend: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
           weight: 1,
           total: 1,
           down: 0,
@@ -96,11 +96,13 @@ describe('a single gateway', () => {
       unresponsive: [],
       isolated: null,
     });
-    const { code, out } = await commandLine(one.folder)(['stores'], {
+    const { code, out } = await commandLine(one.folder)(['backends'], {
       env: { STOREGATE_ADMIN_URL: one.adminUrl },
     });
     expect(code).toBe(0);
-    expect(out).toMatch(/^upstream +store +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/);
+    expect(out).toMatch(
+      /^upstream +backend +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/,
+    );
   });
 
   test('returns settings that need a restart, and why its files were refused', async () => {
@@ -129,7 +131,7 @@ describe('a single gateway', () => {
   test('is missing if none runs', async () => {
     const one = await gateway({});
     await one.close();
-    for (const command of ['status', 'stores'])
+    for (const command of ['status', 'backends'])
       expect(await commandLine(one.folder)([command])).toMatchObject({
         code: 0,
         out: 'No gateway is running.\n',
@@ -205,7 +207,7 @@ describe('gateways that share a Redis', () => {
         expect.stringMatching(/^gone:1\?\[2J was last seen at 20\S+ and did not shut down\.$/m),
       ]);
       await redis.admin.zadd('sg:fleet', Date.now(), name);
-      for (const command of ['top', 'history', 'stores'])
+      for (const command of ['top', 'history', 'backends'])
         expect(
           (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } }))
             .out,

@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { FakeSystemd } from '../support/systemd.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { get } from '../support/workers.ts';
 
 const temporary = temporaryFolders({ keep: true });
@@ -17,15 +17,15 @@ const REQUESTS = 200;
 const TOKEN = 'a-token-of-operators-0123456789abcdef';
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 
 beforeAll(async () => {
   program('systemd-notify');
   redis = await startRedis();
-  store = await fakeStore((_request, response) => void response.end('{}'));
+  backend = await fakeBackend((_request, response) => void response.end('{}'));
 });
 afterAll(async () => {
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 
@@ -39,7 +39,7 @@ function serviceForBlock(
     const folder = temporary();
     writeFileSync(join(folder, 'gateway.yaml'), patientText(''));
     service = await FakeSystemd.start(folder, names, {
-      STORE_URL: store.url,
+      BACKEND_URL: backend.url,
       STOREGATE_HOST: '127.0.0.1',
       STOREGATE_PORT: '1',
       STOREGATE_ADMIN_PORT: '0',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Authority } from '../support/certificates.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { GatewayWithWorkers } from '../support/workers.ts';
 
 const NAME = 'gateway.example';
@@ -13,24 +13,24 @@ const NAME = 'gateway.example';
 let authority: Authority;
 let pair: { cert: string; key: string };
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let gateway: GatewayWithWorkers;
 let key: string;
 beforeAll(async () => {
   authority = new Authority();
   pair = authority.issue('gateway', `DNS:${NAME}`);
   redis = await startRedis();
-  store = await fakeStore((_request, response) => {
+  backend = await fakeBackend((_request, response) => {
     response.setHeader('Content-Type', 'application/json');
     response.end('[]');
   });
   const env = { STOREGATE_TLS_CERT: pair.cert, STOREGATE_TLS_KEY: pair.key };
-  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, env });
+  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl: backend.url, env });
   ({ key } = await gateway.key('100000/minute'));
 });
 afterAll(async () => {
   await gateway?.stop();
-  await store.close();
+  await backend.close();
   await redis.stop();
   authority.remove();
 });

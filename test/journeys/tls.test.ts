@@ -18,14 +18,14 @@ import { Authority } from '../support/certificates.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 1000000, per: 1m }] }\n';
 const NAME = 'gateway.example';
 
 let authority: Authority;
 let gateway: TestGateway;
-let store: FakeStore;
+let backend: FakeBackend;
 let key: string;
 let pair: { cert: string; key: string };
 let issued = 0;
@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterEach(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 afterAll(() => authority.remove());
 
@@ -42,7 +42,7 @@ const issue = (names: string) => authority.issue(`certificate-${issued++}`, name
 
 async function open(tls: object = {}, settings: object = {}): Promise<void> {
   pair = issue(`DNS:${NAME}`);
-  store = await fakeStore((_request, response) => {
+  backend = await fakeBackend((_request, response) => {
     response.setHeader('Content-Type', 'application/json');
     response.end('[]');
   });
@@ -50,7 +50,7 @@ async function open(tls: object = {}, settings: object = {}): Promise<void> {
   gateway = await TestGateway.start({
     settings: JSON.stringify(all),
     plans: PLANS,
-    storeUrl: store.url,
+    backendUrl: backend.url,
   });
   key = (await gateway.key()).secret;
 }
@@ -130,7 +130,7 @@ describe('a gateway with a certificate', () => {
     await open();
     expect(gateway.url).toMatch(/^https:/);
     expect(await get()).toMatchObject({ status: 200, body: '[]' });
-    const { headers } = store.seen[0]!;
+    const { headers } = backend.seen[0]!;
     expect(headers['x-forwarded-proto']).toBe('https');
     expect(headers.forwarded).toBe(`for=127.0.0.1;proto=https;host="${NAME}"`);
   });
@@ -302,11 +302,11 @@ test('a client that does not read its response is disconnected', async () => {
     },
   );
   await gateway.stop();
-  await store.close();
-  const much = await fakeStore((_request, response) => {
+  await backend.close();
+  const much = await fakeBackend((_request, response) => {
     response.end(Buffer.alloc(64 * 1024 * 1024));
   });
-  store = much;
+  backend = much;
   const settings = {
     listen: { tls: pair },
     http: { responseWriteTimeout: '300ms' },
@@ -315,7 +315,7 @@ test('a client that does not read its response is disconnected', async () => {
   gateway = await TestGateway.start({
     settings: JSON.stringify(settings),
     plans: PLANS,
-    storeUrl: much.url,
+    backendUrl: much.url,
   });
   key = (await gateway.key()).secret;
   const socket = await handshake();
@@ -408,7 +408,10 @@ test('TLS is enabled, disabled and made stricter by a reload, for new connection
     status: 200,
   });
   wire.close();
-  expect(store.seen.map(({ headers }) => headers['x-forwarded-proto'])).toEqual(['https', 'http']);
+  expect(backend.seen.map(({ headers }) => headers['x-forwarded-proto'])).toEqual([
+    'https',
+    'http',
+  ]);
   expect((await get(lasting)).status).toBe(200);
   lasting.destroy();
   write({ ...pair, minVersion: 'TLSv1.3' });

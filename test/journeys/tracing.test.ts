@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Collector } from '../support/collector.ts';
-import { answers, type Fault, FaultyStore, resets } from '../support/faulty-store.ts';
+import { answers, type Fault, FaultyBackend, resets } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Running, storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
@@ -17,14 +17,14 @@ const SOON = 'batch: { scheduleDelay: 20ms }, timeout: 1s';
 
 const folder = temporaryFolders();
 let collector: Collector | null = null;
-let store: FakeStore | null = null;
+let backend: FakeBackend | null = null;
 let gateway: TestGateway | null = null;
 
 afterEach(async () => {
   await gateway?.stop();
-  await store?.close();
+  await backend?.close();
   await collector?.close();
-  gateway = store = collector = null;
+  gateway = backend = collector = null;
 });
 
 /** Loaded first, it makes a process print each OpenTelemetry module that it loads. */
@@ -38,29 +38,29 @@ const loadedBy = ({ err }: Running) => [...new Set(err().match(/@opentelemetry\/
 
 interface Setting {
   readonly settings?: string;
-  /** More of gateway.yaml, by the URL of the store. */
-  readonly more?: (storeUrl: string) => string;
+  /** More of gateway.yaml, by the URL of the backend. */
+  readonly more?: (backendUrl: string) => string;
   readonly env?: Record<string, string>;
-  readonly answer?: Parameters<typeof fakeStore>[0];
+  readonly answer?: Parameters<typeof fakeBackend>[0];
 }
 
 async function traced({ settings = '', more = () => '', env = {}, answer }: Setting = {}) {
   collector = await Collector.start();
-  store = await fakeStore(answer ?? ((_request, response) => response.end('[]')));
+  backend = await fakeBackend(answer ?? ((_request, response) => response.end('[]')));
   gateway = await TestGateway.start({
-    settings: `tracing: { ${SOON} ${settings} }\n${more(store.url)}`,
+    settings: `tracing: { ${SOON} ${settings} }\n${more(backend.url)}`,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env },
-    storeUrl: store.url,
+    backendUrl: backend.url,
   });
-  return { collector, store, gateway, key: await gateway.key() };
+  return { collector, backend, gateway, key: await gateway.key() };
 }
 
 const lineOf = (gateway: TestGateway) => gateway.log.filter(({ msg }) => msg === 'request').at(-1)!;
-const sentTo = (store: FakeStore) => store.seen.at(-1)!.headers;
+const sentTo = (backend: FakeBackend) => backend.seen.at(-1)!.headers;
 
 describe('a request in a trace', () => {
   test('has a span under that of its client, with its stages, and one for the backend, which gets its context', async () => {
-    const { collector, store, gateway, key } = await traced();
+    const { collector, backend, gateway, key } = await traced();
     await gateway.client
       .get('/pets?limit=1')
       .set('X-API-Key', key.secret)
@@ -111,7 +111,7 @@ describe('a request in a trace', () => {
       },
     });
     expect(attempt!.start >= own.start && attempt!.end <= own.end).toBe(true);
-    expect(sentTo(store)).toMatchObject({
+    expect(sentTo(backend)).toMatchObject({
       traceparent: `00-${TRACE}-${attempt!.spanId}-01`,
       tracestate: 'congo=t61rcWkgMzE',
     });
@@ -122,13 +122,13 @@ describe('a request in a trace', () => {
   });
 
   test('that its client does not sample has no span; the backend and the log still get the trace', async () => {
-    const { collector, store, gateway, key } = await traced();
+    const { collector, backend, gateway, key } = await traced();
     await gateway.client
       .get('/pets')
       .set('X-API-Key', key.secret)
       .set('traceparent', NOT_SAMPLED)
       .expect(200);
-    expect(sentTo(store).traceparent).toMatch(
+    expect(sentTo(backend).traceparent).toMatch(
       new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`),
     );
     expect(lineOf(gateway)).toMatchObject({ traceId: TRACE });
@@ -141,9 +141,9 @@ describe('a request in a trace', () => {
     ['no traceparent', {}],
     ['an invalid one', { traceparent: SAMPLED.replace('00-', 'ff-'), tracestate: 'a=1' }],
   ])('with %s begins a new trace', async (_what, fields) => {
-    const { collector, store, gateway, key } = await traced();
+    const { collector, backend, gateway, key } = await traced();
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
-    const { traceparent, tracestate } = sentTo(store) as Record<string, string>;
+    const { traceparent, tracestate } = sentTo(backend) as Record<string, string>;
     const [, traceId] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-03$/.exec(traceparent!)!;
     expect(tracestate).toBeUndefined();
     const { own } = await collector.trace(traceId!);
@@ -252,7 +252,7 @@ describe('spans', () => {
   });
 
   test('of a mount have its path, and the target gets their context', async () => {
-    const { collector, store, gateway, key } = await traced({
+    const { collector, backend, gateway, key } = await traced({
       more: (url) => `mounts: [{ path: /files, target: "${url}" }]`,
     });
     await gateway.client
@@ -262,7 +262,7 @@ describe('spans', () => {
       .expect(200);
     const { own, attempts } = await collector.trace(TRACE);
     expect(own).toMatchObject({ name: 'GET /files/*', attributes: { 'http.route': '/files/*' } });
-    expect(sentTo(store).traceparent).toBe(`00-${TRACE}-${attempts[0]!.spanId}-01`);
+    expect(sentTo(backend).traceparent).toBe(`00-${TRACE}-${attempts[0]!.spanId}-01`);
   });
 });
 
@@ -277,8 +277,8 @@ describe('attempts', () => {
         act(socket, request);
       };
     const [broken, good] = [
-      await FaultyStore.start(hearing('broken', resets)),
-      await FaultyStore.start(hearing('good', answers())),
+      await FaultyBackend.start(hearing('broken', resets)),
+      await FaultyBackend.start(hearing('good', answers())),
     ];
     gateway = await TestGateway.start({
       settings: `tracing: { ${SOON} }\nupstream: { url: "${broken.url},${good.url}", retries: { on: [connect, reset] } }`,
@@ -302,7 +302,7 @@ describe('attempts', () => {
         parentSpanId === second.parentSpanId && spanId !== second.spanId,
     )!;
     const own = collector.spans.find(({ spanId }) => spanId === second.parentSpanId);
-    const at = ({ url }: FaultyStore) => ({
+    const at = ({ url }: FaultyBackend) => ({
       'server.address': '127.0.0.1',
       'server.port': Number(new URL(url).port),
     });
@@ -326,9 +326,9 @@ describe('attempts', () => {
 
 describe('the sampler', () => {
   const kept = async (fields: Record<string, string>, setting: Setting) => {
-    const { store, gateway, key } = await traced(setting);
+    const { backend, gateway, key } = await traced(setting);
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
-    const { traceparent } = sentTo(store) as Record<string, string>;
+    const { traceparent } = sentTo(backend) as Record<string, string>;
     return {
       isKept: Number.parseInt(traceparent!.slice(-2), 16) % 2 === 1,
       isContinued: traceparent!.includes(TRACE),
@@ -482,10 +482,10 @@ describe('a collector', () => {
 });
 
 test('a reload changes the sampler, from the next request on', async () => {
-  const { store, gateway, key } = await traced({ settings: ', ratio: 0' });
+  const { backend, gateway, key } = await traced({ settings: ', ratio: 0' });
   const flagsOf = async () => {
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
-    return (sentTo(store).traceparent as string).slice(-2);
+    return (sentTo(backend).traceparent as string).slice(-2);
   };
   expect(await flagsOf()).toBe('02');
   writeFileSync(join(gateway.folder, 'gateway.yaml'), `tracing: { ${SOON}, ratio: 1 }`);
@@ -505,9 +505,9 @@ describe('without an endpoint', () => {
   });
 
   test('a trace is passed through: the backend gets the header of the client, and the log has it', async () => {
-    store = await fakeStore((_request, response) => response.end('[]'));
+    backend = await fakeBackend((_request, response) => response.end('[]'));
     gateway = await TestGateway.start({
-      storeUrl: store.url,
+      backendUrl: backend.url,
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' },
     });
     const { secret } = await gateway.key();
@@ -517,7 +517,7 @@ describe('without an endpoint', () => {
       .set('traceparent', SAMPLED)
       .set('tracestate', 'a=1')
       .expect(200);
-    expect(sentTo(store)).toMatchObject({ traceparent: SAMPLED, tracestate: 'a=1' });
+    expect(sentTo(backend)).toMatchObject({ traceparent: SAMPLED, tracestate: 'a=1' });
     expect(lineOf(gateway)).toMatchObject({ traceId: TRACE, traceparent: SAMPLED });
     await gateway.client
       .get('/pets')
@@ -525,8 +525,8 @@ describe('without an endpoint', () => {
       .set('traceparent', 'x')
       .set('tracestate', 'a=1')
       .expect(200);
-    expect(sentTo(store)).not.toHaveProperty('traceparent');
-    expect(sentTo(store)).not.toHaveProperty('tracestate');
+    expect(sentTo(backend)).not.toHaveProperty('traceparent');
+    expect(sentTo(backend)).not.toHaveProperty('tracestate');
     expect(lineOf(gateway)).not.toHaveProperty('traceId');
   });
 });
@@ -536,23 +536,23 @@ describe('Server-Timing', () => {
     [...field.matchAll(/(\w+);dur=(\d+\.\d\d)/g)].map(([, name]) => name);
 
   test('has the stages of a request, besides the value of the backend, and pages may read it', async () => {
-    store = await fakeStore((_request, response) =>
+    backend = await fakeBackend((_request, response) =>
       response.setHeader('Server-Timing', 'db;dur=3').end('[]'),
     );
     gateway = await TestGateway.start({
-      storeUrl: store.url,
+      backendUrl: backend.url,
       settings: 'tracing: { serverTiming: true }',
     });
     const { secret } = await gateway.key();
     const asked = (path: string) => gateway!.client.get(path).set('X-API-Key', secret);
 
     const good = await asked('/pets').set('Origin', 'https://shop.example').expect(200);
-    const [own, stores] = [
+    const [own, backends] = [
       good.headers['server-timing']!.slice(0, -', db;dur=3'.length),
       'db;dur=3',
     ];
-    expect(good.headers['server-timing']).toBe(`${own}, ${stores}`);
-    expect(entries(own)).toEqual(['auth', 'admit', 'check', 'store', 'total']);
+    expect(good.headers['server-timing']).toBe(`${own}, ${backends}`);
+    expect(entries(own)).toEqual(['auth', 'admit', 'check', 'backend', 'total']);
     expect(good.headers['timing-allow-origin']).toBe('*');
 
     const wrong = await asked('/pets?limit=x').expect(400);

@@ -4,7 +4,7 @@ import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-configuration';
 const LIMIT = 400;
@@ -13,21 +13,21 @@ const CALLERS = 4;
 const SETTINGS = 'redis: { deadline: 10s }\n';
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let old: TestGateway;
 beforeAll(async () => {
   redis = await startRedis();
-  store = await fakeStore((_, response) => {
+  backend = await fakeBackend((_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
   old = await TestGateway.start({
-    storeUrl: store.url,
+    backendUrl: backend.url,
     env: { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN },
   });
 });
 afterAll(async () => {
   await old.stop();
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 
@@ -98,7 +98,7 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
   await old.close();
   await copy();
 
-  const options = { settings: SETTINGS, storeUrl: store.url };
+  const options = { settings: SETTINGS, backendUrl: backend.url };
   const env = { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN, REDIS_URL: redis.url };
   const grown = [
     await TestGateway.start({ ...options, env }),

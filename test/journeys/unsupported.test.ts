@@ -44,7 +44,7 @@ const put = (stand: Stand, type: string) =>
   stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 
 test('a contract with mistakes prevents a start by default', async () => {
-  const options = { settings: settings('refuse'), storeUrl: 'http://127.0.0.1:9' };
+  const options = { settings: settings('refuse'), backendUrl: 'http://127.0.0.1:9' };
   await expect(TestGateway.start(options)).rejects.toThrow(/the pattern is not valid/);
 });
 
@@ -63,10 +63,10 @@ test('operations with mistakes are skipped, reported once, counted, and not publ
 
 test('they pass unchecked, whatever the backend returns', async () => {
   const stand = await start('pass, responses: enforce');
-  stand.store.respond = (socket) =>
+  stand.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'odd'))).toMatchObject({ status: 299 });
-  expect(stand.store.requests.at(-1)).toMatchObject({
+  expect(stand.backend.requests.at(-1)).toMatchObject({
     line: 'PUT /bad?other=1 HTTP/1.1',
     body: '"x"',
   });
@@ -75,7 +75,7 @@ test('they pass unchecked, whatever the backend returns', async () => {
 
 test('they only report, until the contract is fixed', async () => {
   const stand = await start('report, responses: enforce');
-  stand.store.respond = (socket) =>
+  stand.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 299 });
   const faults = stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { EMPTY_LIST, RecordingStore, valuesOf } from '../hostile/recording-store.ts';
+import { EMPTY_LIST, RecordingBackend, valuesOf } from '../hostile/recording-backend.ts';
 import { Wire } from '../hostile/wire.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -39,30 +39,33 @@ async function ask(
 }
 
 describe('Via', () => {
-  let store: RecordingStore;
+  let backend: RecordingBackend;
   let gateway: TestGateway;
   let bare: TestGateway;
   let secret: string;
   let secretOfBare: string;
 
   beforeAll(async () => {
-    store = await RecordingStore.start((socket, { headers }) => {
+    backend = await RecordingBackend.start((socket, { headers }) => {
       const upgrades = headers.some(([name]) => name.toLowerCase() === 'upgrade');
       socket.write(ofBackend(upgrades ? SWITCHED : EMPTY_LIST));
     });
-    const mounts = `[{path: /up, upstream: default}, {path: /at, target: "${store.url}"}, {path: /ws, target: "${store.url}", websocket: true}]`;
+    const mounts = `[{path: /up, upstream: default}, {path: /at, target: "${backend.url}"}, {path: /ws, target: "${backend.url}", websocket: true}]`;
     gateway = await TestGateway.start({
-      storeUrl: store.url,
+      backendUrl: backend.url,
       settings: `cors: {origins: []}\nmounts: ${mounts}`,
     });
-    bare = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_CONTRACT: 'none' } });
+    bare = await TestGateway.start({
+      backendUrl: backend.url,
+      env: { STOREGATE_CONTRACT: 'none' },
+    });
     ({ secret } = await gateway.key());
     ({ secret: secretOfBare } = await bare.key());
   });
   afterAll(async () => {
     await gateway.stop();
     await bare.stop();
-    await store.close();
+    await backend.close();
   });
 
   test.each<[string, string, readonly string[]]>([
@@ -79,7 +82,7 @@ describe('Via', () => {
     'names the gateway in both directions, behind the lines of others: %s',
     async (_what, line, headers) => {
       const answer = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
-      const seen = store.requests.at(-1)!;
+      const seen = backend.requests.at(-1)!;
       const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
       expect([first, more]).toEqual(['1.0 fred', []]);
       expect(ours).toMatch(OURS);
@@ -89,24 +92,24 @@ describe('Via', () => {
 
   test('is sent without a contract', async () => {
     const answer = await ask(bare.url, secretOfBare, 'GET /any');
-    expect(valuesOf(store.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
-    expect(answer.headers.via).toBe(`1.1 theirs, ${valuesOf(store.requests.at(-1)!, 'via')[0]}`);
+    expect(valuesOf(backend.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
+    expect(answer.headers.via).toBe(`1.1 theirs, ${valuesOf(backend.requests.at(-1)!, 'via')[0]}`);
   });
 
   test('has the version in which the message was received', async () => {
     await ask(gateway.url, secret, 'GET /pets HTTP/1.0');
-    const [via] = valuesOf(store.requests.at(-1)!, 'via');
+    const [via] = valuesOf(backend.requests.at(-1)!, 'via');
     expect(via).toMatch(/^1\.0 storegate-/);
-    const respond = store.respond;
-    store.respond = (socket) =>
+    const respond = backend.respond;
+    backend.respond = (socket) =>
       socket.end('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[]');
     expect((await ask(gateway.url, secret, 'GET /pets')).headers.via).toBe(via);
-    store.respond = respond;
+    backend.respond = respond;
   });
 
   test('cannot be removed by a client that lists it in Connection', async () => {
     await ask(gateway.url, secret, 'GET /pets', ['Connection: Via', 'Via: 1.0 fred']);
-    expect(valuesOf(store.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
+    expect(valuesOf(backend.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
   });
 
   test('is not in responses of the gateway itself', async () => {
@@ -126,20 +129,20 @@ describe('Via', () => {
 describe('a loop', () => {
   const folder = temporaryFolders();
   const gateways: TestGateway[] = [];
-  let store: RecordingStore;
+  let backend: RecordingBackend;
   beforeAll(async () => {
-    store = await RecordingStore.start();
+    backend = await RecordingBackend.start();
   });
   afterEach(async () => {
     for (const gateway of gateways.splice(0)) await gateway.stop();
   });
-  afterAll(() => store.close());
+  afterAll(() => backend.close());
 
   async function start(port: number, backend: number, settings = ''): Promise<TestGateway> {
-    const storeUrl = `http://127.0.0.1:${backend}`;
+    const backendUrl = `http://127.0.0.1:${backend}`;
     const env = { STOREGATE_PORT: `${port}` };
     const gateway = await TestGateway.start({
-      storeUrl,
+      backendUrl,
       settings: `keys: {hide: false}\n${settings}`,
       env,
     });
@@ -192,8 +195,8 @@ describe('a loop', () => {
     ).toBe(1);
 
     await other.stop();
-    await start(second, Number(new URL(store.url).port), settings);
+    await start(second, Number(new URL(backend.url).port), settings);
     expect((await ask(gateways[0]!.url, null, 'GET /open')).status).toBe(200);
-    expect(valuesOf(store.requests[0]!, 'via')).toEqual([outer, expect.stringMatching(OURS)]);
+    expect(valuesOf(backend.requests[0]!, 'via')).toEqual([outer, expect.stringMatching(OURS)]);
   });
 });

@@ -307,7 +307,7 @@ describe('an embedded gateway', () => {
   });
 });
 
-test('a gateway without endpoints stores no events, and reports that', async () => {
+test('a gateway without endpoints backends no events, and reports that', async () => {
   const gateway = await TestGateway.start({ plans: PLANS });
   try {
     const admin = adminOf(gateway.adminUrl);
@@ -363,9 +363,9 @@ describe('gateways on one Redis', () => {
     await redis.stop();
   });
 
-  async function start(settings = 'deadline: 10s', storeUrl?: string): Promise<TestGateway> {
+  async function start(settings = 'deadline: 10s', backendUrl?: string): Promise<TestGateway> {
     const gateway = await TestGateway.start({
-      ...(storeUrl !== undefined && { storeUrl }),
+      ...(backendUrl !== undefined && { backendUrl }),
       plans: PLANS,
       settings: `redis: { ${settings} }`,
       env: { REDIS_URL: redis.url, ...receiver.env },
@@ -400,12 +400,12 @@ describe('gateways on one Redis', () => {
   });
 
   test('send one event for a backend that goes down, and one when it is up', async () => {
-    const store = await startStore();
+    const backend = await startStore();
     const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probeInterval: 100ms }';
-    const both = [await start(settings, store.url), await start(settings, store.url)];
+    const both = [await start(settings, backend.url), await start(settings, backend.url)];
     const { key } = await issue(adminOf(both[0]!.adminUrl), { plan: 'team' });
     for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
-    await store.stop();
+    await backend.stop();
     const { key: other } = await issue(adminOf(both[0]!.adminUrl), { account: 'other' });
     const isLogged = (gateway: TestGateway, type: string) =>
       gateway.log.some(({ msg }) => msg === type);
@@ -416,21 +416,21 @@ describe('gateways on one Redis', () => {
       });
     await until('that is sent', () => receiver.takenOf('upstream.down').length > 0);
     for (const { clock } of both) clock.now += MINUTE;
-    await store.start();
+    await backend.start();
     for (const gateway of both) await until('it is up', () => isLogged(gateway, 'upstream.up'));
     await until('that is sent', () => receiver.takenOf('upstream.up').length > 0);
     await issue(adminOf(both[0]!.adminUrl), { account: 'last' });
     await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
     const [down, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
     expect([down.length, back.length]).toEqual([1, 1]);
-    const host = new URL(store.url).host;
+    const host = new URL(backend.url).host;
     expect(down[0]!.data).toMatchObject({
       upstream: 'default',
-      store: host,
+      backend: host,
       reason: 'unreachable',
     });
-    expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, duration: MINUTE });
-    await store.stop();
+    expect(back[0]!.data).toMatchObject({ upstream: 'default', backend: host, duration: MINUTE });
+    await backend.stop();
   });
 
   test('send an event for an outage of Redis during it, and one when it ends', async () => {

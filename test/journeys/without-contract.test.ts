@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 let gateway: TestGateway;
-let store: FakeStore;
+let backend: FakeBackend;
 let secret: string;
 
 beforeAll(async () => {
-  store = await fakeStore((request, response) => request.pipe(response.writeHead(200)));
+  backend = await fakeBackend((request, response) => request.pipe(response.writeHead(200)));
   gateway = await TestGateway.start({
-    storeUrl: store.url,
-    settings: `mounts: [{ path: /, upstream: default }, { path: /files, target: "${store.url}/base" }]`,
+    backendUrl: backend.url,
+    settings: `mounts: [{ path: /, upstream: default }, { path: /files, target: "${backend.url}/base" }]`,
     env: { STOREGATE_CONTRACT: 'none' },
   });
   ({ secret } = await gateway.key({ plan: 'free' }));
 });
 afterAll(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 
 const ask = (path: string, init: RequestInit = {}) =>
@@ -32,7 +32,7 @@ describe('without a contract', () => {
     ['PROPFIND', '/dav'],
   ])('%s %s reaches the backend', async (method, path) => {
     expect((await ask(path, { method })).status).toBe(200);
-    expect(store.seen.at(-1)).toMatchObject({ method, url: path });
+    expect(backend.seen.at(-1)).toMatchObject({ method, url: path });
   });
 
   test('bodies pass as they are', async () => {
@@ -46,15 +46,15 @@ describe('without a contract', () => {
 
   test('another mount keeps its paths', async () => {
     expect((await ask('/files/a')).status).toBe(200);
-    expect(store.seen.at(-1)!.url).toBe('/base/files/a');
+    expect(backend.seen.at(-1)!.url).toBe('/base/files/a');
   });
 
   test('keys and limits hold for every path', async () => {
-    const before = store.seen.length;
+    const before = backend.seen.length;
     expect((await fetch(`${gateway.url}/docs/`)).status).toBe(401);
     expect((await fetch(`${gateway.url}/any`)).status).toBe(401);
     expect((await ask('/usage')).status).toBe(200);
-    expect(store.seen.length).toBe(before);
+    expect(backend.seen.length).toBe(before);
     const { secret: other } = await gateway.key({ plan: 'free' });
     const statuses = [];
     for (let i = 0; i < 61; i++)

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Collector } from '../support/collector.ts';
 import { commandLine } from '../support/command-line.ts';
-import { FaultyStore, hangs } from '../support/faulty-store.ts';
+import { FaultyBackend, hangs } from '../support/faulty-backend.ts';
 import { followLive } from '../support/followed.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { NginxStore } from '../support/nginx-store.ts';
+import { NginxBackend } from '../support/nginx-backend.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { contractWith } from '../support/scoped.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { flood, GatewayWithWorkers } from '../support/workers.ts';
 
 const plans = (strikes: number) => `plans:
@@ -22,12 +22,12 @@ const CONNECTIONS = 'connections: 10';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let receiver: Receiver;
 let collector: Collector;
 let gateway: GatewayWithWorkers;
 
-const settings = (upstream = `url: "${store.url}"`, more = '') =>
+const settings = (upstream = `url: "${backend.url}"`, more = '') =>
   `plans: { file: plans.yaml }\nupstream: { ${upstream}, ${CONNECTIONS} }\n${more}`;
 
 function start(folder?: string): Promise<GatewayWithWorkers> {
@@ -52,14 +52,14 @@ beforeAll(async () => {
     Receiver.start(),
     Collector.start(),
   ]);
-  store = await fakeStore((_request, response) => {
+  backend = await fakeBackend((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
   gateway = await start();
 });
 afterAll(async () => {
   await gateway?.stop();
-  await Promise.all([store.close(), receiver.stop(), collector.close(), redis.stop()]);
+  await Promise.all([backend.close(), receiver.stop(), collector.close(), redis.stop()]);
   expect(receiver.faults).toEqual([]);
 });
 
@@ -131,16 +131,18 @@ test('workers count an operation together, also after a reload, and commands kee
 
 describe('backends', () => {
   test('that hang are detected by every worker separately, and a reload reaches all', async () => {
-    const stores = [await FaultyStore.start(), await FaultyStore.start()];
-    const [one, two] = stores as [FaultyStore, FaultyStore];
+    const backends = [await FaultyBackend.start(), await FaultyBackend.start()];
+    const [one, two] = backends as [FaultyBackend, FaultyBackend];
     const quick = 'headersTimeout: 500ms, ejection: { probeInterval: 50ms, slowStart: 100ms }';
     await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
     const { key } = await gateway.key('1000000/hour');
     const load = () =>
       flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
-    const workersThatLogged = (type: string, store: FaultyStore) =>
+    const workersThatLogged = (type: string, backend: FaultyBackend) =>
       new Set(
-        gateway.logged(type).flatMap((line) => (line.store === store.name ? [line.worker] : [])),
+        gateway
+          .logged(type)
+          .flatMap((line) => (line.backend === backend.name ? [line.worker] : [])),
       ).size;
     one.act = hangs;
     await until('both workers know', async () => {
@@ -154,16 +156,16 @@ describe('backends', () => {
     expect(one.requests.slice(before).filter((line) => !line.startsWith('GET / '))).toEqual([]);
     expect(workersThatLogged('upstream.down', two)).toBe(0);
     await reload({ 'gateway.yaml': settings() });
-    await Promise.all(stores.map((store) => store.close()));
+    await Promise.all(backends.map((backend) => backend.close()));
   });
 
   test('that are down make the gateway unready if the settings say so, and are counted by worker', async () => {
-    const store = await NginxStore.start();
+    const backend = await NginxBackend.start();
     const unready = 'readyDuringOutage: false, ejection: { probeInterval: 100ms, slowStart: 0s }';
     const checked =
       'healthChecks: { path: /health, interval: 100ms, timeout: 200ms, unhealthyThreshold: 1 }';
-    await reload({ 'gateway.yaml': settings(`url: "${store.url}", ${unready}, ${checked}`) });
-    const listed = async () => (await gateway.admin('GET', '/stores')).body.stores;
+    await reload({ 'gateway.yaml': settings(`url: "${backend.url}", ${unready}, ${checked}`) });
+    const listed = async () => (await gateway.admin('GET', '/backends')).body.backends;
     const readiness = async () => {
       const answer = await fetch(`${gateway.adminUrl}/health/ready`);
       return { status: answer.status, body: await answer.json() };
@@ -172,8 +174,10 @@ describe('backends', () => {
     await isReady();
     expect(await readiness()).toEqual({ status: 200, body: { status: 'ready' } });
     await until('both workers have it', async () => (await listed())[0].total === 2);
-    expect(await listed()).toMatchObject([{ store: store.label, state: 'up', total: 2, down: 0 }]);
-    await store.fail('hang');
+    expect(await listed()).toMatchObject([
+      { backend: backend.label, state: 'up', total: 2, down: 0 },
+    ]);
+    await backend.fail('hang');
     await until('it is not ready', async () => (await readiness()).status === 503);
     expect(await readiness()).toEqual({
       status: 503,
@@ -189,10 +193,10 @@ describe('backends', () => {
       [1, 'down', 'check'],
       [2, 'down', 'check'],
     ]);
-    await store.recover();
+    await backend.recover();
     await isReady();
     await reload({ 'gateway.yaml': settings() });
-    await store.stop();
+    await backend.stop();
   });
 });
 
@@ -250,7 +254,7 @@ test('a stop sends the last spans of each worker, an instance of its own', async
 
 test('gateways on one Redis appear as one in live events; a worker that ends causes no wrong numbers, and a silent gateway is named', async () => {
   const env = { REDIS_URL: redis.url };
-  const one = await TestGateway.start({ plans: FEW, env, storeUrl: store.url });
+  const one = await TestGateway.start({ plans: FEW, env, backendUrl: backend.url });
   const followed = await followLive(one.adminUrl);
   try {
     const now = () => followed.of('now');

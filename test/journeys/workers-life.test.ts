@@ -15,7 +15,7 @@ import { freePort } from '../support/free-port.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { type Answered, allGone, GatewayWithWorkers, get, isAlive } from '../support/workers.ts';
 
 /** So long that no test reaches it: a process that stops sooner has another reason. */
@@ -24,13 +24,13 @@ const DRAIN = 'drainTimeout: 10m';
 const gateways: GatewayWithWorkers[] = [];
 
 let redis: RedisServer;
-let store: FakeStore;
+let backend: FakeBackend;
 let held: ServerResponse[];
 
 beforeAll(async () => {
   redis = await startRedis();
   held = [];
-  store = await fakeStore((request, response) => {
+  backend = await fakeBackend((request, response) => {
     if (request.url === '/pets/1') held.push(response);
     else answer(response);
   });
@@ -40,7 +40,7 @@ afterEach(() => {
 });
 afterAll(async () => {
   await stopAll();
-  await store.close();
+  await backend.close();
   await redis.stop();
 });
 
@@ -56,7 +56,7 @@ async function start(
   }: { redisUrl?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<GatewayWithWorkers> {
   const files = { 'gateway.yaml': settings };
-  const gateway = await GatewayWithWorkers.start({ redisUrl, storeUrl: store.url, files, env });
+  const gateway = await GatewayWithWorkers.start({ redisUrl, backendUrl: backend.url, files, env });
   gateways.push(gateway);
   return gateway;
 }
@@ -80,7 +80,7 @@ async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[
     requests.push(gateway.get('/pets/1', { 'X-API-Key': key }));
     // One after the other: connections go to the next free worker, and a busy worker reports itself
     // late.
-    await until('the store has it', () => held.length === before + 1);
+    await until('the backend has it', () => held.length === before + 1);
   }
   return requests;
 }
@@ -246,7 +246,7 @@ describe('when the primary process is killed', () => {
     await allGone([one!]);
     await answered();
     const last = gateway.get('/pets/1', { 'X-API-Key': key });
-    await until('the store has it', () => held.length === 1);
+    await until('the backend has it', () => held.length === 1);
 
     next = await start(settings, { env });
     await until('the new workers are all there is for callers', async () => {
@@ -345,7 +345,7 @@ describe('the start', () => {
   ])('ends if the primary process is killed while a worker %s', async (_, moment) => {
     const { child } = storegate(['serve'], {
       cwd,
-      env: env({ STORE_URL: store.url }),
+      env: env({ BACKEND_URL: backend.url }),
       ownGroup: true,
     });
     const group = child.pid!;
@@ -411,7 +411,7 @@ describe('the start', () => {
     expect(await ended).toMatchObject({ code: 0, out: expect.not.stringContaining('worker') });
   });
 
-  test('has a store of its own, shows valid demo keys, and a stop waits for the balancer until the second signal', async () => {
+  test('has a backend of its own, shows valid demo keys, and a stop waits for the balancer until the second signal', async () => {
     writeFileSync(join(cwd, 'gateway.yaml'), patientText('http: { drainDelay: 1d }\n'));
     const more = { LOG_LEVEL: 'silent', STOREGATE_CONFIG: 'gateway.yaml' };
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });

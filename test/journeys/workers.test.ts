@@ -23,18 +23,18 @@ const contract = readFileSync(shippedFiles.contract, 'utf8');
 
 let folder: string;
 let redis: RedisServer;
-let store: Awaited<ReturnType<typeof startStore>>;
+let backend: Awaited<ReturnType<typeof startStore>>;
 let gateway: GatewayWithWorkers;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   redis = await startRedis();
-  store = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+  backend = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const files = { 'gateway.yaml': settings(), 'plans.yaml': plans(50), 'openapi.yaml': contract };
-  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
+  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl: backend.url, files });
 });
 afterAll(async () => {
   await gateway?.stop();
-  await store.store.close();
+  await backend.store.close();
   await redis.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -143,7 +143,7 @@ test('a connection beyond the limit of all workers is closed, and does not circu
   };
   const small = await GatewayWithWorkers.start({
     redisUrl: redis.url,
-    storeUrl: store.url,
+    backendUrl: backend.url,
     files: { ...files, 'openapi.yaml': contract },
   });
   try {

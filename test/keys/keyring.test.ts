@@ -96,7 +96,7 @@ test('a client is limited as its plan and account define, also after a reload', 
   const keyring = new Keyring(local, PLANS);
   expect(keyring.find('h1')).toMatchObject({
     concurrency: null,
-    party: { group: 'free', weight: 1, member: 'acme' },
+    owner: { group: 'free', weight: 1, member: 'acme' },
   });
   const free: Plan = {
     name: 'free',
@@ -109,7 +109,7 @@ test('a client is limited as its plan and account define, also after a reload', 
   keyring.usePlans(plans);
   expect(keyring.find('h1')).toMatchObject({
     concurrency: 20,
-    party: { group: 'free', weight: 4, member: 'acme' },
+    owner: { group: 'free', weight: 4, member: 'acme' },
   });
   keyring.usePlans({ ...plans, concurrencies: new Map([['acme', 200]]) });
   expect(keyring.find('h1')).toMatchObject({ concurrency: 200 });

@@ -22,7 +22,7 @@ const secretTrace = (key: string) =>
     faultCount: 1,
     traceparent: key,
     reason: key,
-    store: { upstream: key, store: key, isSole: false },
+    backend: { upstream: key, backend: key, isSole: false },
   }) as unknown as RequestTrace;
 
 const COLOUR = '\u001b[';
@@ -106,7 +106,7 @@ describe('the lines of the log', () => {
       authenticated: null,
       admitted: null,
       forwarded: null,
-      store: null,
+      backend: null,
       faults: null,
       faultCount: 0,
       traceparent: null,
@@ -178,19 +178,19 @@ describe('the lines of the log', () => {
     const error = new Error(refused.message, {
       cause: Object.assign(refused, { code: 'ECONNREFUSED' }),
     });
-    const store = { upstream: 'stock', store: '192.0.2.1:3000' };
+    const backend = { upstream: 'stock', backend: '192.0.2.1:3000' };
     const lines = written(
       'json',
       false,
-      { type: 'upstream.down', ...store, reason: 'unreachable', error },
-      { type: 'retry', id: 'r1', ...store, error },
-      { type: 'upstream.up', ...store, duration: 250 },
+      { type: 'upstream.down', ...backend, reason: 'unreachable', error },
+      { type: 'retry', id: 'r1', ...backend, error },
+      { type: 'upstream.up', ...backend, duration: 250 },
     );
     const [down, retry, back] = lines
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const named = { upstreamName: 'stock', store: '192.0.2.1:3000' };
+    const named = { upstreamName: 'stock', backend: '192.0.2.1:3000' };
     expect(down).toEqual(
       expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }),
     );
@@ -199,7 +199,7 @@ describe('the lines of the log', () => {
     const bad = Object.assign(new Error('untrusted issuer'), { code: 'SELF_SIGNED' });
     const coded = new Error(bad.message, { cause: bad });
     expect(
-      JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded })),
+      JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...backend, error: coded })),
     ).toMatchObject({
       reason: 'untrusted issuer (SELF_SIGNED)',
     });

@@ -56,7 +56,7 @@ async function changedBy(
 describe('events are counted', () => {
   const counted: [string, Event[], string[]][] = [
     [
-      'an answer of the store',
+      'an answer of the backend',
       [{ ...REQUEST, verdict: 'admitted', plan: 'free', upstream: 2 }],
       [
         'storegate_requests_total{operation="getPet",method="GET",status="200"} 1',
@@ -80,7 +80,7 @@ describe('events are counted', () => {
       ],
     ],
     [
-      'a request that a busy store has no place for',
+      'a request that a busy backend has no place for',
       [{ ...REQUEST, verdict: 'admitted', plan: 'free', status: 503, code: 'upstream_busy' }],
       [
         'storegate_requests_total{operation="getPet",method="GET",status="503"} 1',
@@ -163,7 +163,7 @@ describe('events are counted', () => {
     ],
     [
       'a second attempt',
-      [{ type: 'retry', id: 'x', upstream: 'default', store: 'a:80', error: new Error('reset') }],
+      [{ type: 'retry', id: 'x', upstream: 'default', backend: 'a:80', error: new Error('reset') }],
       ['storegate_upstream_retries_total 1'],
     ],
     [
@@ -219,7 +219,7 @@ test('the table has every metric that the dashboard, the rules and docs name, an
     ...[...alerts, ...recordings].map(({ expr }) => expr),
   ];
   const docs = readdirSync(join(root, 'docs')).filter(
-    (file) => file.endsWith('.md') && file !== 'renames.md',
+    (file) => file.endsWith('.md'),
   );
   const named = [
     ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),

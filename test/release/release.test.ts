@@ -216,7 +216,7 @@ describe('leaves everything as it was if', () => {
     ['the package cannot be made', () => {}, { pack: fail }, /^it failed/],
     ['the package is missing', () => {}, { pack: async () => {} }, /ENOENT/],
     ['git refuses the commit', hook, {}, /^git commit failed/],
-    // Git cannot store v0.2.0 beside v0.2.0/x.
+    // Git cannot backend v0.2.0 beside v0.2.0/x.
     ['git refuses the tag', () => git('tag', 'v0.2.0/x'), {}, /^git tag failed/],
   ])('%s', async (_what, prepare, changes, message) => {
     prepare();

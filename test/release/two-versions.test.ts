@@ -6,7 +6,7 @@ import { checkOut, earlierVersion, mainOf } from '../support/checkout.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { GatewayWithWorkers, get } from '../support/workers.ts';
 
 const PLANS = `plans:
@@ -23,7 +23,7 @@ if (isDeep && earlier === null && process.env.CI === 'true')
 
 const temporary = temporaryFolders({ keep: true });
 const mains: Record<string, string> = {};
-let store: FakeStore;
+let backend: FakeBackend;
 let redis: RedisServer;
 let before: GatewayWithWorkers;
 let after: GatewayWithWorkers;
@@ -36,7 +36,7 @@ describeIfPossible.each([
   beforeAll(async () => {
     mains['this version'] ??= mainOf(resolve(import.meta.dirname, '../..'));
     mains['the earlier version'] ??= mainOf(checkOut(earlier!, temporary()).folder);
-    store = await fakeStore((_, response) => {
+    backend = await fakeBackend((_, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
     });
     redis = await startRedis();
@@ -44,7 +44,7 @@ describeIfPossible.each([
     writeFileSync(plans, PLANS);
     const options = {
       redisUrl: redis.url,
-      storeUrl: store.url,
+      backendUrl: backend.url,
       workers: 1,
       env: { STOREGATE_PLANS: plans },
     };
@@ -54,7 +54,7 @@ describeIfPossible.each([
   afterAll(async () => {
     await Promise.all([before, after].map((gateway) => gateway.stop()));
     await redis.stop();
-    await store.close();
+    await backend.close();
   });
 
   test('limits are charged together, exactly', async () => {

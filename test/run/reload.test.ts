@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { readCertificates } from '../../src/config/certificates.ts';
-import { withStore } from '../../src/config/describe.ts';
+import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { ContractLoader, type Loaded } from '../../src/run/contracts/loader.ts';
 import { createReloader, FILE_CHANGED, ReloadRefused } from '../../src/run/reload.ts';
 import { folderWith } from '../config/folder.ts';
 
-const config = withStore(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
+const config = withBackend(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
 const initial = {
   config,
   certificates: readCertificates(config),

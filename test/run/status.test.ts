@@ -17,7 +17,7 @@ test.each([
     true,
   ],
   ['have spans of other requests', { OTEL_TRACES_SAMPLER_ARG: '0.5' }, false],
-  ['ask another store', { STORE_URL: 'http://a:1' }, false],
+  ['ask another backend', { BACKEND_URL: 'http://a:1' }, false],
 ] as const)('gateways that %s have the same digest of settings: %s', (_what, env, same) => {
   expect(settingsWith(env as Record<string, string>) === settingsWith({})).toBe(same);
 });

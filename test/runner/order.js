@@ -8,7 +8,7 @@ import Sequencer from '@jest/test-sequencer';
  */
 const LONG = [
   'console/browser',
-  'journeys/stores',
+  'journeys/backends',
   'journeys/faulty-nginx',
   'journeys/workers-life',
   'state/redis-return',

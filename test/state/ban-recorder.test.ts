@@ -73,7 +73,7 @@ test('an entry names the limit, the strikes and the operation of the last of the
     target: 'key_1',
     requestId: 'r1',
     before: { plan: 'free', until: null },
-    after: { limit: '60/minute', strikes: ESCALATION.strikes, operation: 'listPets', rung: 1 },
+    after: { limit: '60/minute', strikes: ESCALATION.strikes, operation: 'listPets', level: 1 },
   });
 });
 
@@ -88,7 +88,7 @@ test('a ban that only the state reports is that of the last strike that was note
     ['key_2', '', { plan: null, until: null }],
   ]);
   expect(log.notes[0]!.entry.at).toBe(10 * MINUTE - ESCALATION.durations[1]!);
-  expect(log.notes[0]!.entry.after).toMatchObject({ limit: null, operation: null, rung: 2 });
+  expect(log.notes[0]!.entry.after).toMatchObject({ limit: null, operation: null, level: 2 });
 });
 
 test('a ban that is reported twice, here or by another gateway, is written once; what the other began is finished', async () => {

@@ -68,7 +68,7 @@ test('a flood of questions has few answers under way', async () => {
       JSON.stringify({ from, id: 'a', question: 'status' }),
     );
   // Redis delivers messages in order: a gateway that received the last one has received all.
-  expect((await two.ask('status', null)).silent).toEqual(['one']);
+  expect((await two.ask('status', null)).unresponsive).toEqual(['one']);
   expect(asked).toBeLessThan(50);
   resolve(STATUS);
   await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
@@ -87,14 +87,18 @@ test('the reason why the others could not be asked is returned when Redis does n
   await own.server.admin.zadd(keyOf.peers, Date.now() + 60_000, 'gone');
   await own.server.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
   try {
-    const { answers, silent, apart } = await one.ask('status', null);
-    expect([answers.length, silent, apart]).toEqual([1, [], 'Redis gave no answer within 1500 ms']);
+    const { answers, unresponsive, isolated } = await one.ask('status', null);
+    expect([answers.length, unresponsive, isolated]).toEqual([
+      1,
+      [],
+      'Redis gave no answer within 1500 ms',
+    ]);
   } finally {
     await own.server.admin.call('CLIENT', 'UNPAUSE');
   }
 });
 
-test('a silent gateway is reported with the time, and one that stops is forgotten', async () => {
+test('a unresponsive gateway is reported with the time, and one that stops is forgotten', async () => {
   const one = await join('one', () => STATUS);
   const two = await join('two', () => STATUS);
   const now = Date.now();
@@ -104,8 +108,8 @@ test('a silent gateway is reported with the time, and one that stops is forgotte
     'it is announced again',
     async () => (await own.server.admin.zscore(keyOf.peers, 'long ago')) === null,
   );
-  const { answers, silent, lost } = await one.ask('status', null);
+  const { answers, unresponsive, lost } = await one.ask('status', null);
   expect(answers.map(({ gateway }) => gateway)).toEqual(['one']);
-  expect([silent, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);
+  expect([unresponsive, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);
   expect(await own.server.admin.pttl(keyOf.peers)).toBeGreaterThan(80_000_000);
 });

@@ -110,7 +110,7 @@ describe('a connection whose answers belong to other commands', () => {
       const isShifted = shift(extra, /^\*\d+\r\n:1\d{12}\r\n/);
       expect(await gateway.state.admit('key:a', TEN, 1)).toMatchObject({
         verdict: 'admitted',
-        by: 'alone',
+        by: 'local',
       });
       expect(isShifted()).toBe(true);
       await until('Redis decides again', async () => {

@@ -33,12 +33,12 @@ export class CrashingGateway {
   readonly #env: Readonly<Record<string, string>>;
   #running: Running | null = null;
 
-  constructor(storeUrl: string) {
+  constructor(backendUrl: string) {
     writeFileSync(join(this.folder, 'plans.yaml'), PLANS);
     writeFileSync(join(this.folder, 'gateway.yaml'), 'log: { requests: false }\n');
     this.#env = {
       STOREGATE_CONFIG: 'gateway.yaml',
-      STORE_URL: storeUrl,
+      BACKEND_URL: backendUrl,
       STOREGATE_DATA: 'data',
       STOREGATE_PLANS: 'plans.yaml',
       STOREGATE_PORT: '0',

@@ -5,7 +5,7 @@ import supertest from 'supertest';
 import { withKeys } from '../../src/cli/connect/storage.ts';
 import { startStore } from '../../src/cli/store.ts';
 import type { Config, ServedConfig } from '../../src/config/config.ts';
-import { namesStores, withStore } from '../../src/config/describe.ts';
+import { namesBackends, withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { KeyDraft } from '../../src/keys/draft.ts';
 import { createKey } from '../../src/keys/manage.ts';
@@ -30,7 +30,7 @@ export interface GatewayOptions {
    * Comma-separated upstream URLs; by default an upstream runs in this process, or the settings
    * name some.
    */
-  readonly storeUrl?: string;
+  readonly backendUrl?: string;
   readonly contracts?: ContractLoader;
 }
 
@@ -43,15 +43,15 @@ export class TestGateway {
   url = '';
   adminUrl = '';
   #gateway: Gateway | null = null;
-  #closeStore: () => Promise<void> = async () => {};
-  readonly #storeUrl: string | undefined;
+  #closeBackend: () => Promise<void> = async () => {};
+  readonly #backendUrl: string | undefined;
   readonly #contracts: ContractLoader | undefined;
   readonly #load: () => Config;
 
-  private constructor({ settings = '', plans, env = {}, storeUrl, contracts }: GatewayOptions) {
+  private constructor({ settings = '', plans, env = {}, backendUrl, contracts }: GatewayOptions) {
     writeFileSync(join(this.folder, 'gateway.yaml'), settings.trim() === '' ? '{}' : settings);
     if (plans !== undefined) writeFileSync(join(this.folder, 'plans.yaml'), plans);
-    this.#storeUrl = storeUrl;
+    this.#backendUrl = backendUrl;
     this.#contracts = contracts;
     const options = {
       cwd: this.folder,
@@ -81,9 +81,9 @@ export class TestGateway {
 
   async open(): Promise<void> {
     const config =
-      this.#storeUrl === undefined && namesStores(this.config)
+      this.#backendUrl === undefined && namesBackends(this.config)
         ? this.config
-        : await this.#withStore();
+        : await this.#withBackend();
     const log = createLog(this.config.log, {
       destination: { write: (line) => void this.log.push(JSON.parse(line)) },
     });
@@ -98,23 +98,23 @@ export class TestGateway {
     this.adminUrl = adminUrl;
   }
 
-  async #withStore(): Promise<ServedConfig> {
-    return withStore(this.config, this.#storeUrl ?? (await this.#openStore()));
+  async #withBackend(): Promise<ServedConfig> {
+    return withBackend(this.config, this.#backendUrl ?? (await this.#openBackend()));
   }
 
-  async #openStore(): Promise<string> {
-    const { store, url } = await startStore(join(this.folder, 'store.db'), {
+  async #openBackend(): Promise<string> {
+    const { store: backend, url } = await startStore(join(this.folder, 'store.db'), {
       host: '127.0.0.1',
       port: 0,
     });
-    this.#closeStore = () => store.close();
+    this.#closeBackend = () => backend.close();
     return url;
   }
 
-  /** Stops gateway and store, and keeps the folder for `open`. */
+  /** Stops gateway and backend, and keeps the folder for `open`. */
   async close(): Promise<void> {
     await this.#gateway?.stop();
-    await this.#closeStore();
+    await this.#closeBackend();
   }
 
   async stop(): Promise<void> {
@@ -124,8 +124,8 @@ export class TestGateway {
 
   async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
     const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
-    const { secret, record } = await withKeys(this.config, (store) =>
-      createKey(editOf(store, this.clock.now), this.config.plans, full),
+    const { secret, record } = await withKeys(this.config, (backend) =>
+      createKey(editOf(backend, this.clock.now), this.config.plans, full),
     );
     return { secret, id: record.id };
   }

@@ -6,9 +6,9 @@ export const CARRYING: RequestGauges = {
   subjects: () => 4,
   bodies: () => 5,
   bodyBudget: () => 50,
-  storeOpen: () => 7,
-  storeIdle: () => 2,
-  storeMost: () => 8,
-  storeWaiting: () => 1,
+  backendOpen: () => 7,
+  backendIdle: () => 2,
+  backendMost: () => 8,
+  backendWaiting: () => 1,
   unsaved: () => 6,
 };

@@ -23,7 +23,7 @@ export function contractWith({
   const petId = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
   const paths = OPERATIONS.map(({ path, id, tag }) => {
     const parameters = path.includes('{petId}') ? [petId] : [];
-    const responses = { default: { description: 'Whatever the store answers.' } };
+    const responses = { default: { description: 'Whatever the backend answers.' } };
     return [
       path,
       { get: { operationId: id, tags: [tag], parameters, responses, ...limitOf(operations, id) } },

@@ -15,9 +15,9 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'redis.keyCache': ['state/redis/open.ts'],
   upstream: [
     'gateway/upstream/inner-proxy.ts',
-    'gateway/upstream/store.ts',
+    'gateway/upstream/backend.ts',
     'gateway/upstream/pools.ts',
-    'gateway/upstream/stores.ts',
+    'gateway/upstream/backends.ts',
     'http1/client-connection.ts',
     'http1/pool.ts',
   ],

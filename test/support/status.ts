@@ -15,10 +15,10 @@ export const STATUS: GatewayStatus = {
       pid: 1,
       inFlight: 0,
       memory: 1,
-      aloneSince: null,
+      localSince: null,
       stateTime: 0.5,
-      stores: [],
-      store: { open: 0, idle: 0, waiting: 0, most: 1 },
+      backends: [],
+      backend: { open: 0, idle: 0, waiting: 0, most: 1 },
     },
   ],
   configuration: {

@@ -4,23 +4,23 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { freePort } from './free-port.ts';
 
-export interface FakeStore {
+export interface FakeBackend {
   readonly url: string;
   /** Oldest first. */
   readonly seen: readonly IncomingMessage[];
   close(): Promise<void>;
 }
 
-export function fakeStore(listener: RequestListener): Promise<FakeStore> {
-  return storeOf(listener, () => {});
+export function fakeBackend(listener: RequestListener): Promise<FakeBackend> {
+  return backendOf(listener, () => {});
 }
 
 /** RFC 6455. */
 const WEBSOCKET = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** Returns the bytes of each upgraded connection. */
-export function upgradingStore(listener: RequestListener): Promise<FakeStore> {
-  return storeOf(listener, (server) => {
+export function upgradingBackend(listener: RequestListener): Promise<FakeBackend> {
+  return backendOf(listener, (server) => {
     server.on('upgrade', ({ headers }, socket) => {
       socket.on('error', () => socket.destroy());
       // HAProxy checks it.
@@ -38,10 +38,10 @@ export function upgradingStore(listener: RequestListener): Promise<FakeStore> {
   });
 }
 
-async function storeOf(
+async function backendOf(
   listener: RequestListener,
   prepare: (server: Server) => void,
-): Promise<FakeStore> {
+): Promise<FakeBackend> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);
@@ -60,9 +60,9 @@ async function storeOf(
 }
 
 /** Answers each connection with the bytes that the test writes. */
-export async function rawStore(
+export async function rawBackend(
   onRequest: (socket: Socket, request: string, count: number) => void,
-): Promise<FakeStore & { requests: string[] }> {
+): Promise<FakeBackend & { requests: string[] }> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

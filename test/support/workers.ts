@@ -13,7 +13,7 @@ import { until } from './until.ts';
 
 export interface WorkersOptions {
   readonly redisUrl: string;
-  readonly storeUrl?: string;
+  readonly backendUrl?: string;
   readonly workers?: number;
   /**
    * Texts of files in its folder. The gateway reads gateway.yaml without a name on the command
@@ -48,7 +48,7 @@ export class GatewayWithWorkers {
 
   private constructor({
     redisUrl,
-    storeUrl,
+    backendUrl,
     workers = 2,
     files = {},
     env = {},
@@ -60,7 +60,7 @@ export class GatewayWithWorkers {
       this.write(name, text);
     this.env = {
       REDIS_URL: redisUrl,
-      ...(storeUrl === undefined ? {} : { STORE_URL: storeUrl }),
+      ...(backendUrl === undefined ? {} : { BACKEND_URL: backendUrl }),
       STOREGATE_WORKERS: `${workers}`,
       STOREGATE_CONFIG: 'gateway.yaml',
       STOREGATE_PORT: '0',

@@ -92,9 +92,9 @@ test('an event has the account of its key although the first look-up of the key 
 
 test('an outage that only a worker saw ends after the worker', async () => {
   open();
-  const about = { upstream: 'default', store: 'one:80' };
+  const about = { upstream: 'default', backend: 'one:80' };
   const sighting = {
-    sight: 'store',
+    sight: 'backend',
     name: 'default one:80',
     isDown: true,
     at: Date.now(),

@@ -92,12 +92,12 @@ describe('an event', () => {
         {
           type: 'upstream.down',
           upstream: 'default',
-          store: 'a:80',
+          backend: 'a:80',
           reason: 'check',
           error: new Error('refused'),
         },
       ],
-      { upstream: 'default', store: 'a:80', reason: 'check', error: 'refused' },
+      { upstream: 'default', backend: 'a:80', reason: 'check', error: 'refused' },
     ],
   ])('of %s fits the schema: %j', (type, events, data) => {
     const [event, ...more] = eventsOf(...events);
@@ -109,9 +109,9 @@ describe('an event', () => {
   test('for an outage and its end is valid too', () => {
     const all = eventsOf(
       { type: 'state.outage', policy: 'local', error: 'gone' },
-      { type: 'upstream.down', upstream: 'u', store: 's:1', reason: 'check' },
+      { type: 'upstream.down', upstream: 'u', backend: 's:1', reason: 'check' },
       { type: 'state.recovered', duration: 5 },
-      { type: 'upstream.up', upstream: 'u', store: 's:1', duration: 5 },
+      { type: 'upstream.up', upstream: 'u', backend: 's:1', duration: 5 },
     );
     expect(all.map(({ type }) => type)).toEqual([
       'state.down',

@@ -7,12 +7,12 @@ import { TestClock } from '../support/limits.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
-const store = (isDown: boolean, at: number): Sighting => ({
-  sight: 'store',
+const backend = (isDown: boolean, at: number): Sighting => ({
+  sight: 'backend',
   name: 'default one:80',
   isDown,
   at,
-  about: { upstream: 'default', store: 'one:80', ...(isDown && { reason: 'unreachable' }) },
+  about: { upstream: 'default', backend: 'one:80', ...(isDown && { reason: 'unreachable' }) },
 });
 const state = (isDown: boolean, at: number): Sighting => ({
   sight: 'state',
@@ -31,28 +31,28 @@ beforeEach(() => {
 
 describe('the view of the workers of one gateway', () => {
   test('is down if one is down, and up if all are up', () => {
-    expect(incidents.see(store(true, T), 1)).toMatchObject({
+    expect(incidents.see(backend(true, T), 1)).toMatchObject({
       type: 'upstream.down',
-      data: { upstream: 'default', store: 'one:80', reason: 'unreachable', gateway: 'gw-1' },
+      data: { upstream: 'default', backend: 'one:80', reason: 'unreachable', gateway: 'gw-1' },
     });
-    expect(incidents.see(store(true, T + 1), 2)).toBeNull();
-    expect(incidents.see(store(true, T + 1), 2)).toBeNull();
-    expect(incidents.see(store(false, T + 2), 1)).toBeNull();
-    expect(incidents.see(store(false, T + 2), 1)).toBeNull();
-    expect(incidents.see(store(false, T + 3_000), 2)).toMatchObject({
+    expect(incidents.see(backend(true, T + 1), 2)).toBeNull();
+    expect(incidents.see(backend(true, T + 1), 2)).toBeNull();
+    expect(incidents.see(backend(false, T + 2), 1)).toBeNull();
+    expect(incidents.see(backend(false, T + 2), 1)).toBeNull();
+    expect(incidents.see(backend(false, T + 3_000), 2)).toMatchObject({
       type: 'upstream.up',
       data: {
         upstream: 'default',
-        store: 'one:80',
+        backend: 'one:80',
         since: new Date(T).toISOString(),
         duration: 3_000,
       },
     });
-    expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
+    expect(incidents.see(backend(false, T + 4_000), 2)).toBeNull();
   });
 
   test('is up some time after the last worker that saw it down has ended', () => {
-    incidents.see(store(true, T), 1);
+    incidents.see(backend(true, T), 1);
     incidents.see(state(true, T), 1);
     incidents.see(state(true, T), 2);
     incidents.forget(1, T + 5);
@@ -67,13 +67,13 @@ describe('the view of the workers of one gateway', () => {
   });
 
   test('stays down if the replacement of a worker sees it down too', () => {
-    incidents.see(store(true, T), 1);
+    incidents.see(backend(true, T), 1);
     incidents.forget(1, T + 5);
     time.pass(REDETECTION_TIME / 2);
-    expect(incidents.see(store(true, T + 9), 1)).toBeNull();
+    expect(incidents.see(backend(true, T + 9), 1)).toBeNull();
     time.pass(REDETECTION_TIME);
     expect(incidents.settle()).toEqual([]);
-    expect(incidents.see(store(false, T + 20), 1)).toMatchObject({
+    expect(incidents.see(backend(false, T + 20), 1)).toMatchObject({
       type: 'upstream.up',
       data: { duration: 20 },
     });
@@ -95,7 +95,7 @@ describe('the view of the workers of one gateway', () => {
           time.pass(pause);
           if (what === 'ends') incidents.forget(process, time.now);
           else if (what === 'settles') note(...incidents.settle());
-          else note(incidents.see(store(what === 'down', time.now), process));
+          else note(incidents.see(backend(what === 'down', time.now), process));
         }
         for (const process of [0, 1, 2]) incidents.forget(process, time.now);
         time.pass(REDETECTION_TIME);
@@ -137,15 +137,15 @@ test('gateways that see one backend down and up at different times send one even
     if (outbox.add({ message: messageOf(found!), endpoints: ['a'], once, most: 10, now: at }) === 0)
       sent.push(`${found!.type} ${found!.at - T}`);
   }
-  send(incidents.see(store(true, T), null));
-  send(other.see(store(true, T + 3), null));
-  send(incidents.see(store(false, T + 10), null));
+  send(incidents.see(backend(true, T), null));
+  send(other.see(backend(true, T + 3), null));
+  send(incidents.see(backend(false, T + 10), null));
   // The first gateway sees it fail again before the other sees it recover.
-  send(incidents.see(store(true, T + 20), null));
-  send(other.see(store(false, T + 25), null));
-  send(incidents.see(store(false, T + 30), null));
-  send(other.see(store(true, T + 40), null));
-  send(other.see(store(false, T + 50), null));
+  send(incidents.see(backend(true, T + 20), null));
+  send(other.see(backend(false, T + 25), null));
+  send(incidents.see(backend(false, T + 30), null));
+  send(other.see(backend(true, T + 40), null));
+  send(other.see(backend(false, T + 50), null));
   outbox.close();
   expect(sent).toEqual([
     'upstream.down 0',

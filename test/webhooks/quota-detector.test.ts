@@ -80,7 +80,7 @@ describe('a quota', () => {
     const given = limits([window(10, DAY)]);
     const counters = newCounters(given.windows);
     const share = newCounters(given.windows);
-    const read = (admission: Admission, by?: 'alone') => {
+    const read = (admission: Admission, by?: 'local') => {
       const before = found.length;
       readQuota(eventOf(by ? { ...admission, by } : admission, 1));
       return found.slice(before).map(({ data }) => data.percent);
@@ -88,8 +88,8 @@ describe('a quota', () => {
     const ask = (units: number) => read(admit(counters, given, units, T));
     expect(ask(1)).toEqual([]);
     admit(share, given, 9, T);
-    expect(read(admit(share, given, 1, T), 'alone')).toEqual([]);
-    expect(read(admit(share, given, 1, T), 'alone')).toEqual([]);
+    expect(read(admit(share, given, 1, T), 'local')).toEqual([]);
+    expect(read(admit(share, given, 1, T), 'local')).toEqual([]);
     expect(ask(1)).toEqual([]);
     // Charged after the outage.
     admit(counters, given, 6, T);

@@ -7,7 +7,7 @@ const clients = new Map([
   [hash(refusedKey), { id: 'refused', plan: 'tiny' }],
 ]);
 
-/** Stores keys only as SHA-256. */
+/** Backends keys only as SHA-256. */
 export const authenticate: RequestHandler = (request, response, next) => {
   const client = clients.get(hash(request.get('x-api-key') ?? ''));
   if (client === undefined) {

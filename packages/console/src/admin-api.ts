@@ -71,7 +71,7 @@ export interface Gateway {
   readonly workers: number;
   readonly inFlight: number;
   readonly processes: readonly Process[];
-  readonly stores: readonly Store[];
+  readonly backends: readonly Backend[];
   readonly configuration: Configuration;
 }
 
@@ -94,16 +94,16 @@ export interface LiveNow extends Outcomes, PeerCoverage {
   readonly latency: Latency & { readonly span: number };
   readonly inFlight: number;
   readonly gateways: readonly LiveGateway[];
-  readonly stores: readonly Store[];
+  readonly backends: readonly Backend[];
 }
 
-export interface StoreWithProcesses extends Store {
-  readonly processes: readonly StoreOfProcess[];
+export interface BackendWithProcesses extends Backend {
+  readonly processes: readonly BackendOfProcess[];
 }
 
-export interface Store {
+export interface Backend {
   readonly upstream: string;
-  readonly store: string;
+  readonly backend: string;
   readonly weight: number;
   readonly state: 'up' | 'recovering' | 'down' | 'partial';
   readonly since: string;
@@ -117,7 +117,7 @@ export interface Store {
   readonly connections: Connections;
 }
 
-export interface StoreOfProcess {
+export interface BackendOfProcess {
   readonly gateway: string;
   readonly worker: number | null;
   readonly state: 'up' | 'recovering' | 'down';
@@ -140,7 +140,7 @@ export interface LiveGateway {
   readonly processes: number;
   readonly inFlight: number;
   readonly requests: number;
-  readonly store: Connections;
+  readonly backend: Connections;
 }
 
 export interface LiveRefused extends PeerCoverage {
@@ -166,7 +166,7 @@ export interface Process {
   readonly memory: number;
   readonly localSince: string | null;
   readonly stateMs: number | null;
-  readonly store: Connections;
+  readonly backend: Connections;
 }
 
 export interface Configuration {
@@ -250,7 +250,7 @@ export interface RefusedRequest {
   readonly repeated: number;
 }
 
-export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store' | null;
+export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'backend' | null;
 
 export interface ExplainedRequest extends RefusedRequest {
   readonly path: string | null;
@@ -260,9 +260,9 @@ export interface ExplainedRequest extends RefusedRequest {
   readonly windows: readonly ExplainedWindow[];
   readonly faults: readonly Faults[];
   readonly body: { readonly declared: number | null; readonly received: number };
-  readonly store: {
+  readonly backend: {
     readonly attempts: number;
-    readonly target?: { readonly upstream: string; readonly store: string } | null;
+    readonly target?: { readonly upstream: string; readonly backend: string } | null;
     readonly head: number | null;
   } | null;
   readonly outage: string | null;
@@ -658,8 +658,8 @@ export interface Status extends PeerCoverage {
   readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }
 
-export interface Stores extends PeerCoverage {
-  readonly stores: readonly StoreWithProcesses[];
+export interface Backends extends PeerCoverage {
+  readonly backends: readonly BackendWithProcesses[];
 }
 
 export interface ConfigDiff {
@@ -745,7 +745,7 @@ export interface Answers {
   readonly resetUsage: UsageList;
   readonly grantUsage: UsageList;
   readonly getStatus: Status;
-  readonly listStores: Stores;
+  readonly listBackends: Backends;
   readonly getTop: Top;
   readonly getHistory: History;
   readonly followLive: null;
@@ -804,7 +804,7 @@ export interface Calls {
     readonly body: { readonly units: number; readonly window?: string };
   };
   readonly getStatus: { readonly request: `GET /status` };
-  readonly listStores: { readonly request: `GET /stores` };
+  readonly listBackends: { readonly request: `GET /backends` };
   readonly getTop: { readonly request: `GET /top`; readonly query: 'window' | 'by' | 'limit' };
   readonly getHistory: {
     readonly request: `GET /history`;

@@ -65,10 +65,10 @@ export class FairQueue<T> {
     return this.#entries.size;
   }
 
-  add(item: T, party: QueueOwner, deadline: number): T | null {
-    const group = this.#groupOf(party);
+  add(item: T, owner: QueueOwner, deadline: number): T | null {
+    const group = this.#groupOf(owner);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);
-    const member = memberOf(group, party.member);
+    const member = memberOf(group, owner.member);
     const entry = { item, deadline, member };
     this.#entries.add(entry);
     moveTo(member, () => member.entries.push(entry));

@@ -152,7 +152,7 @@ export class Pool {
 
   /** Groups share connection time by weight. Rejects or throws PoolBusy. */
   take(
-    party: QueueOwner = NO_OWNER,
+    owner: QueueOwner = NO_OWNER,
     waiter?: Waiter,
   ): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
@@ -161,8 +161,8 @@ export class Pool {
     if (this.#all.size < this.#limits.connections && this.#waiting.size === 0) return this.#open();
     return new Promise((resolve, reject) => {
       const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
-      waiter?.waits(() => this.#waiting.leave(waiting, party));
-      this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headersTimeout)?.refuse();
+      waiter?.waits(() => this.#waiting.leave(waiting, owner));
+      this.#waiting.add(waiting, owner, this.#shared.now + this.#limits.headersTimeout)?.refuse();
     });
   }
 

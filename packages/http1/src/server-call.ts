@@ -41,7 +41,7 @@ export class ServerCall {
   bodyWhole = false;
   /** Why the rest of the body will not arrive; `null` while it may. */
   bodyError: Error | null = null;
-  readonly #carrier: CallTransport;
+  readonly #transport: CallTransport;
   #sink: BodySink | null = null;
   #held: Buffer[] = [];
   #measure: Measure = 'none';
@@ -53,10 +53,10 @@ export class ServerCall {
   #ended: (() => void) | null = null;
 
   constructor(
-    carrier: CallTransport,
+    transport: CallTransport,
     { method, target, minor, fields, framing, persistent }: RequestHead,
   ) {
-    this.#carrier = carrier;
+    this.#transport = transport;
     this.method = method;
     this.target = target;
     this.minor = minor;
@@ -67,16 +67,16 @@ export class ServerCall {
 
   /** The same object for all calls of one connection. */
   get connection(): CallConnection {
-    return this.#carrier;
+    return this.#transport;
   }
 
   get peer(): string {
-    return this.#carrier.peer;
+    return this.#transport.peer;
   }
 
   /** Here or with the balancer in front. */
   get secure(): boolean {
-    return this.#carrier.secure;
+    return this.#transport.secure;
   }
 
   get hasBody(): boolean {
@@ -105,7 +105,7 @@ export class ServerCall {
     fields: FieldLines,
   ): { readonly socket: Socket; readonly rest: Buffer | null } {
     this.status = 101;
-    const taken = this.#carrier.takeOver();
+    const taken = this.#transport.takeOver();
     taken.socket.write(`${statusLine(101, reason)}${fields.text}\r\n`, 'latin1');
     return taken;
   }
@@ -125,7 +125,7 @@ export class ServerCall {
 
   resumeBody(): void {
     // The connection may already serve the next call.
-    if (!this.bodyWhole && !this.#finished) this.#carrier.resume();
+    if (!this.bodyWhole && !this.#finished) this.#transport.resume();
   }
 
   dropBody(): void {
@@ -137,7 +137,7 @@ export class ServerCall {
   /** RFC 9110 section 10.1.1. HTTP/1.0 has no interim responses. */
   sendContinue(): void {
     if (this.minor > 0 && !this.begun && !this.left)
-      this.#carrier.write('HTTP/1.1 100 Continue\r\n\r\n');
+      this.#transport.write('HTTP/1.1 100 Continue\r\n\r\n');
   }
 
   /**
@@ -151,11 +151,11 @@ export class ServerCall {
     const text = statusLine(status, reason) + fields.text + this.#closing(fields);
     this.status = status;
     this.over = true;
-    if (bodiless || body.length === 0) this.#carrier.write(text);
-    else if (typeof body === 'string') this.#carrier.write(text + body);
-    else if (body.length <= ONE_WRITE) this.#carrier.write(text + body.toString('latin1'));
-    else this.#carrier.write(text, body);
-    this.#carrier.answered(this.#persistent);
+    if (bodiless || body.length === 0) this.#transport.write(text);
+    else if (typeof body === 'string') this.#transport.write(text + body);
+    else if (body.length <= ONE_WRITE) this.#transport.write(text + body.toString('latin1'));
+    else this.#transport.write(text, body);
+    this.#transport.answered(this.#persistent);
   }
 
   /** The head leaves with the first `write` or `end`, or by `flush`. */
@@ -172,7 +172,7 @@ export class ServerCall {
 
   flush(): void {
     const head = this.#takeHead();
-    if (head !== '' && !this.left) this.#carrier.write(head);
+    if (head !== '' && !this.left) this.#transport.write(head);
   }
 
   /** If it returns false, `drain` is called later. The bytes may be reused after the call. */
@@ -183,7 +183,7 @@ export class ServerCall {
       return true;
     }
     this.#owed -= bytes.length;
-    const more = this.#carrier.write(
+    const more = this.#transport.write(
       this.#takeHead() + (this.#measure === 'chunks' ? chunkText(bytes) : bytes.toString('latin1')),
     );
     this.#drain = more ? null : drain;
@@ -198,19 +198,19 @@ export class ServerCall {
     }
     this.over = true;
     const rest = this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
-    if (rest !== '') this.#carrier.write(rest);
-    this.#carrier.answered(this.#persistent);
+    if (rest !== '') this.#transport.write(rest);
+    this.#transport.answered(this.#persistent);
   }
 
   cutOff(): void {
-    if (!this.left) this.#carrier.cutOff();
+    if (!this.left) this.#transport.cutOff();
   }
 
   takeBody(bytes: Buffer): void {
     this.bodyBytes += bytes.length;
     // The buffer is shared by all connections.
     if (this.#sink === null) this.#held.push(Buffer.from(bytes));
-    if (!this.#sink?.chunk(bytes)) this.#carrier.pause();
+    if (!this.#sink?.chunk(bytes)) this.#transport.pause();
   }
 
   endBody(): void {
@@ -247,8 +247,8 @@ export class ServerCall {
   }
 
   #closing(fields: FieldLines): string {
-    this.#persistent = this.keepAlive && this.#carrier.mayPersist();
-    return this.#carrier.closing(this.#persistent, fields.dated);
+    this.#persistent = this.keepAlive && this.#transport.mayPersist();
+    return this.#transport.closing(this.#persistent, fields.dated);
   }
 
   #measureOf(status: number, { sized }: FieldLines): Measure {

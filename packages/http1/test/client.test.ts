@@ -190,12 +190,12 @@ describe('an answer', () => {
   ])(
     '%s is read whole, and its connection serves the next question',
     async (_what, method, answer, body) => {
-      const { url, ...store } = await far(answers(answer, OK));
+      const { url, ...backend } = await far(answers(answer, OK));
       const pool = poolTo(url);
       expect((await asked(pool, { method }))[1]).toBe(body);
       // Twice: the first may show the state that the connection was left in.
       for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
-      expect(store.sockets.size).toBe(1);
+      expect(backend.sockets.size).toBe(1);
     },
   );
 
@@ -208,17 +208,17 @@ describe('an answer', () => {
       'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok',
     ],
   ])('whose connection %s is the last on it', async (_what, answer) => {
-    const store = await far(answers(answer, OK));
-    const pool = poolTo(store.url);
+    const backend = await far(answers(answer, OK));
+    const pool = poolTo(backend.url);
     for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(2);
+    expect(backend.opened).toBe(2);
   });
 
   test('that ends with its connection is whole then', async () => {
-    const store = await far((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nto the end'));
-    const pool = poolTo(store.url);
+    const backend = await far((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nto the end'));
+    const pool = poolTo(backend.url);
     for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'to the end']);
-    expect(store.opened).toBe(2);
+    expect(backend.opened).toBe(2);
   });
 
   test('in one read does not belong to an earlier question, though it was not taken at once', async () => {
@@ -232,14 +232,14 @@ describe('an answer', () => {
 
   test('comes at the pace of its reader', async () => {
     let [all, taken] = [false, 0];
-    const store = await far((socket, count) => {
+    const backend = await far((socket, count) => {
       if (count > 1) return void socket.write(OK);
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
       socket.write(Buffer.alloc(MUCH), () => {
         all = true;
       });
     });
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     const { answer } = await begin(pool);
     const stream = (await answer).body as BodyStream;
     let whole = false;
@@ -260,7 +260,7 @@ describe('an answer', () => {
     for (; !whole; await new Promise(setImmediate)) stream.resume();
     expect(taken).toBe(MUCH);
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(1);
+    expect(backend.opened).toBe(1);
   });
 
   test.each<[string, string]>([
@@ -273,14 +273,14 @@ describe('an answer', () => {
     ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
     ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
   ])('that is not valid is broken: %s', async (_what, bytes) => {
-    const store = await far(answers(bytes, OK));
-    const pool = poolTo(store.url);
+    const backend = await far(answers(bytes, OK));
+    const pool = poolTo(backend.url);
     expect(await failure((await begin(pool)).answer)).toMatchObject({
       failure: 'broken',
       diedIdle: false,
     });
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(2);
+    expect(backend.opened).toBe(2);
   });
 
   test.each<[string, string]>([
@@ -329,10 +329,10 @@ describe('no answer', () => {
   });
 
   test('comes on a connection that ends first; only one that has served may have been about to end', async () => {
-    const store = await far(
+    const backend = await far(
       (socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()),
     );
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     expect(await failure((await begin(pool)).answer)).toMatchObject({
       failure: 'broken',
       diedIdle: false,
@@ -347,12 +347,12 @@ describe('no answer', () => {
 
 describe('a body', () => {
   test.each([10, 100_000])('of %i bytes that is there is sent as it is', async (size) => {
-    const store = await far(answers(OK));
-    const pool = poolTo(store.url);
+    const backend = await far(answers(OK));
+    const pool = poolTo(backend.url);
     const body = Buffer.alloc(size, '\xe9', 'latin1');
     expect(await asked(pool, { method: 'POST', body })).toEqual([200, 'ok']);
-    await until('it has come', () => store.received.endsWith(body.toString('latin1')));
-    expect(store.received).toContain(`Content-Length: ${size}\r\n`);
+    await until('it has come', () => backend.received.endsWith(body.toString('latin1')));
+    expect(backend.received).toContain(`Content-Length: ${size}\r\n`);
   });
 
   test.each<[number | null, string]>([
@@ -363,9 +363,9 @@ describe('a body', () => {
     ],
   ])('of length %p is sent as it comes', async (length, expected) => {
     let isWhole = false;
-    const store = await far((socket) => {
+    const backend = await far((socket) => {
       const look = () => {
-        if (isWhole || !store.received.endsWith(expected)) return;
+        if (isWhole || !backend.received.endsWith(expected)) return;
         isWhole = true;
         socket.write(OK);
       };
@@ -373,52 +373,52 @@ describe('a body', () => {
       else socket.on('data', look);
       look();
     });
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     const { body, sink } = sent(length);
     const { answer } = await begin(pool, { method: 'PUT', body });
     sink().chunk(Buffer.from('one'));
-    await until('it has come', () => store.received.includes('one'));
+    await until('it has come', () => backend.received.includes('one'));
     sink().chunk(Buffer.from('two'));
     sink().end();
     expect((await answer).status).toBe(200);
     expect(await asked(pool, { target: '/b' })).toEqual([200, 'ok']);
-    expect(store.opened).toBe(1);
+    expect(backend.opened).toBe(1);
   });
 
   test('waits for a slow server, and continues with it', async () => {
-    const store = await far((socket) => socket.pause());
-    const pool = poolTo(store.url);
+    const backend = await far((socket) => socket.pause());
+    const pool = poolTo(backend.url);
     const { body, sink, resumes } = sent(null);
     await begin(pool, { method: 'PUT', body });
-    await until('it is connected', () => store.sockets.size === 1 && store.received !== '');
+    await until('it is connected', () => backend.sockets.size === 1 && backend.received !== '');
     const part = Buffer.alloc(64 * 1024);
     let written = 0;
     while (sink().chunk(part)) written += part.length;
     expect([written < MUCH, resumes()]).toEqual([true, 0]);
-    for (const socket of store.sockets) socket.resume();
+    for (const socket of backend.sockets) socket.resume();
     await until('it may continue', () => resumes() > 0);
   });
 
   test('that fails on its way fails the question, with its reason', async () => {
-    const store = await far(() => {});
+    const backend = await far(() => {});
     const { body, sink } = sent(6);
-    const { answer } = await begin(poolTo(store.url), { method: 'PUT', body });
+    const { answer } = await begin(poolTo(backend.url), { method: 'PUT', body });
     sink().chunk(Buffer.from('one'));
     const reason = new Error('the caller has left');
     sink().fail(reason);
     expect(await failure(answer)).toMatchObject({ failure: 'body', cause: reason });
-    await until('the server sees the end', () => store.sockets.size === 0);
+    await until('the server sees the end', () => backend.sockets.size === 0);
   });
 
   test.each(['as it comes', 'at once'])(
     'that is answered before it is sent ends its connection: %s',
     async (how) => {
       // A pause keeps the system from taking all of it.
-      const store = await far((socket, count) => {
+      const backend = await far((socket, count) => {
         if (count === 1) socket.pause();
         socket.write(OK);
       });
-      const pool = poolTo(store.url);
+      const pool = poolTo(backend.url);
       const { body, sink } = sent(9);
       const { answer } = await begin(pool, {
         method: 'PUT',
@@ -427,7 +427,7 @@ describe('a body', () => {
       if (how === 'as it comes') sink().chunk(Buffer.from('one'));
       expect((await answer).status).toBe(200);
       expect(await asked(pool)).toEqual([200, 'ok']);
-      expect(store.opened).toBe(2);
+      expect(backend.opened).toBe(2);
       if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
     },
   );
@@ -435,8 +435,8 @@ describe('a body', () => {
 
 describe('a question', () => {
   test('that is given up ends its connection, and notifies no listener', async () => {
-    const store = await far(() => {});
-    const pool = poolTo(store.url);
+    const backend = await far(() => {});
+    const pool = poolTo(backend.url);
     const { connection, question, answer } = await begin(pool);
     let called = false;
     answer
@@ -444,47 +444,47 @@ describe('a question', () => {
         called = true;
       })
       .catch(() => {});
-    await until('it has come', () => store.asked === 1);
+    await until('it has come', () => backend.asked === 1);
     connection.cancel(question);
-    await until('the server sees the end', () => store.sockets.size === 0);
+    await until('the server sees the end', () => backend.sockets.size === 0);
     expect([called, connection.isOpen]).toEqual([false, false]);
   });
 
   test('that is over cannot end its connection, nor the question of another', async () => {
-    const store = await far(answers(OK));
-    const pool = poolTo(store.url);
+    const backend = await far(answers(OK));
+    const pool = poolTo(backend.url);
     const first = await begin(pool);
     await first.answer;
     const second = await begin(pool);
     expect(second.connection).toBe(first.connection);
     first.connection.cancel(first.question);
     expect((await second.answer).status).toBe(200);
-    expect(store.opened).toBe(1);
+    expect(backend.opened).toBe(1);
   });
 
   test('that cannot be sent leaves its connection free', async () => {
-    const store = await far(answers(OK));
-    const connection = await poolTo(store.url).take();
+    const backend = await far(answers(OK));
+    const connection = await poolTo(backend.url).take();
     const taker = { begun: () => {}, answer: () => {}, fail: () => {} };
     expect(() => connection.ask({ ...GET, target: '/a b' }, taker)).toThrow('no target can have');
     const answer = new Promise<ClientResponse>((resolve, reject) =>
       connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
     );
     expect((await answer).status).toBe(200);
-    expect(store.received).not.toContain('/a b');
+    expect(backend.received).not.toContain('/a b');
   });
 });
 
 describe('a pool', () => {
   test('keeps to its connections: questions wait in turn, and beyond the most are refused', async () => {
     let release = () => {};
-    const store = await far((socket, count) => {
+    const backend = await far((socket, count) => {
       if (count === 1) release = () => void socket.write(OK);
       else socket.write(OK);
     });
-    const pool = poolTo(store.url, { mostWaiting: 2 });
+    const pool = poolTo(backend.url, { mostWaiting: 2 });
     const first = begin(pool);
-    await until('it has come', () => store.asked === 1);
+    await until('it has come', () => backend.asked === 1);
     const others = [asked(pool, { target: '/1' }), asked(pool, { target: '/2' })];
     await expect(pool.take()).rejects.toBeInstanceOf(PoolBusy);
     release();
@@ -493,14 +493,14 @@ describe('a pool', () => {
       [200, 'ok'],
       [200, 'ok'],
     ]);
-    expect(store.received.indexOf('/1')).toBeLessThan(store.received.indexOf('/2'));
-    expect(store.opened).toBe(1);
+    expect(backend.received.indexOf('/1')).toBeLessThan(backend.received.indexOf('/2'));
+    expect(backend.opened).toBe(1);
   });
 
   test('gives a full queue of one group to another as far as its weight goes, and serves the heavier one first', async () => {
     const held: Socket[] = [];
-    const store = await far((socket) => void held.push(socket));
-    const pool = poolTo(store.url, { mostWaiting: 4 });
+    const backend = await far((socket) => void held.push(socket));
+    const pool = poolTo(backend.url, { mostWaiting: 4 });
     const order: string[] = [];
     const ask = async (group: string, weight: number) => {
       const connection = await pool.take({ group, weight, member: group });
@@ -511,7 +511,7 @@ describe('a pool', () => {
       return (await answer).status;
     };
     const first = ask('free', 1);
-    await until('it has come', () => store.asked === 1);
+    await until('it has come', () => backend.asked === 1);
     const free = Array.from({ length: 5 }, () => ask('free', 1).catch((error) => error.name));
     const paid = Array.from({ length: 3 }, () => ask('paid', 1_000));
     for (let i = 0; i < 5; i++) {
@@ -527,13 +527,13 @@ describe('a pool', () => {
 
   test('makes room at once for others where one that waits wants no connection any more', async () => {
     let release = () => {};
-    const store = await far((socket, count) => {
+    const backend = await far((socket, count) => {
       if (count === 1) release = () => void socket.write(OK);
       else socket.write(OK);
     });
-    const pool = poolTo(store.url, { mostWaiting: 3 });
+    const pool = poolTo(backend.url, { mostWaiting: 3 });
     const first = await begin(pool);
-    await until('it has come', () => store.asked === 1);
+    await until('it has come', () => backend.asked === 1);
     const leaves: (() => void)[] = [];
     const served: number[] = [];
     for (let i = 0; i < 3; i++) {
@@ -559,7 +559,7 @@ describe('a pool', () => {
 
   test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
     const held: Socket[] = [];
-    const store = await far((socket) => void held.push(socket));
+    const backend = await far((socket) => void held.push(socket));
     const limits = {
       mostWaiting: 8,
       connectTimeout: HOUR,
@@ -567,7 +567,7 @@ describe('a pool', () => {
       bodyTimeout: HOUR,
       keepAliveTimeout: HOUR,
     };
-    const pool = poolTo(store.url, { connections: 3 });
+    const pool = poolTo(backend.url, { connections: 3 });
     const all = Array.from({ length: 7 }, () => asked(pool));
     await until('three have come', () => held.length === 3);
     pool.use({ ...limits, connections: 1 });
@@ -591,14 +591,14 @@ describe('a pool', () => {
   });
 
   test('ends the slowest reader alone when a question waits for a connection', async () => {
-    const store = await far((socket, count) => {
+    const backend = await far((socket, count) => {
       if (count === 4) socket.write(OK);
       else
         socket.write(
           `HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`,
         );
     });
-    const pool = poolTo(store.url, { connections: 3, minResponseRate: 1024 });
+    const pool = poolTo(backend.url, { connections: 3, minResponseRate: 1024 });
     const failures: string[][] = [];
     /** Some read another part from time to time. */
     const readers = await Promise.all(
@@ -620,8 +620,8 @@ describe('a pool', () => {
   });
 
   test('ends the slowest sender alone when a question waits for a connection', async () => {
-    const store = await far((socket, count) => void (count === 4 && socket.write(OK)));
-    const pool = poolTo(store.url, { connections: 3, minResponseRate: 1024 });
+    const backend = await far((socket, count) => void (count === 4 && socket.write(OK)));
+    const pool = poolTo(backend.url, { connections: 3, minResponseRate: 1024 });
     /** Bytes in each part; all begin with a part. */
     const parts = [0, 512, 512];
     const timers: NodeJS.Timeout[] = [];
@@ -646,10 +646,10 @@ describe('a pool', () => {
   });
 
   test('gives the place of a lost connection to who waits', async () => {
-    const store = await far(
+    const backend = await far(
       (socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)),
     );
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     const first = begin(pool);
     const second = asked(pool);
     expect(await failure((await first).answer)).toMatchObject({ failure: 'broken' });
@@ -657,7 +657,7 @@ describe('a pool', () => {
   });
 
   test('gives the place of a connection that is late to who waits', async () => {
-    const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
+    const backend = await far((socket, count) => void (count !== 2 && socket.write(OK)));
     const limits = {
       connections: 1,
       mostWaiting: 8,
@@ -665,7 +665,7 @@ describe('a pool', () => {
       bodyTimeout: HOUR,
       keepAliveTimeout: HOUR,
     };
-    const pool = poolTo(store.url, { ...limits, headersTimeout: 1_000 });
+    const pool = poolTo(backend.url, { ...limits, headersTimeout: 1_000 });
     await asked(pool);
     const { answer } = await begin(pool);
     pool.use({ ...limits, headersTimeout: HOUR });
@@ -675,8 +675,8 @@ describe('a pool', () => {
   });
 
   test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
-    const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
-    const pool = poolTo(store.url, { connections: 3, headersTimeout: 1_000 });
+    const backend = await far((socket, count) => void (count <= 3 && socket.write(OK)));
+    const pool = poolTo(backend.url, { connections: 3, headersTimeout: 1_000 });
     await Promise.all([1, 2, 3].map(() => asked(pool)));
     await until('all connections are free', () => pool.status.idle === 3);
     const reason = new Error('given up');
@@ -687,16 +687,16 @@ describe('a pool', () => {
     }
     const waiting = await Promise.allSettled([pool.take(), pool.take()]);
     expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason }));
-    expect(store.asked).toBe(6);
+    expect(backend.asked).toBe(6);
   });
 
   test('waits at most as long as for an answer, and not after its end', async () => {
-    const store = await far(() => {});
-    const slow = poolTo(store.url, { headersTimeout: 30 });
+    const backend = await far(() => {});
+    const slow = poolTo(backend.url, { headersTimeout: 30 });
     // While its body arrives, its response is not late.
     await begin(slow, { method: 'PUT', body: sent(null).body });
     await expect(slow.take()).rejects.toBeInstanceOf(PoolBusy);
-    const closed = poolTo(store.url);
+    const closed = poolTo(backend.url);
     await begin(closed);
     const waiting = closed.take();
     closed.close();
@@ -705,17 +705,17 @@ describe('a pool', () => {
   });
 
   test('uses no connection that has been idle for too long, also before its timer sees that', async () => {
-    const store = await far(answers(OK));
-    const pool = poolTo(store.url, { connections: 2, keepAliveTimeout: 50 });
+    const backend = await far(answers(OK));
+    const pool = poolTo(backend.url, { connections: 2, keepAliveTimeout: 50 });
     await Promise.all([asked(pool), asked(pool)]);
     await until('both are free', () => pool.status.idle === 2);
     standStill(60);
     expect(await asked(pool, { method: 'POST' })).toEqual([200, 'ok']);
-    expect([store.opened, pool.status.open]).toEqual([3, 1]);
+    expect([backend.opened, pool.status.open]).toEqual([3, 1]);
   });
 
   test('applies a new idle time to connections that are idle already', async () => {
-    const store = await far(answers(OK));
+    const backend = await far(answers(OK));
     const limits = {
       connections: 1,
       mostWaiting: 8,
@@ -723,28 +723,28 @@ describe('a pool', () => {
       headersTimeout: HOUR,
       bodyTimeout: HOUR,
     };
-    const pool = poolTo(store.url, limits);
+    const pool = poolTo(backend.url, limits);
     await asked(pool);
     await until('it is free', () => pool.status.idle === 1);
     pool.use({ ...limits, keepAliveTimeout: 50 });
     standStill(60);
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(2);
+    expect(backend.opened).toBe(2);
   });
 
   test('forgets a connection that ends while it is idle, or that sends unrequested bytes', async () => {
-    const store = await far(answers(OK));
-    const pool = poolTo(store.url);
+    const backend = await far(answers(OK));
+    const pool = poolTo(backend.url);
     const first = await begin(pool);
     await first.answer;
-    for (const socket of store.sockets) socket.end();
+    for (const socket of backend.sockets) socket.end();
     await until('it has ended', () => !first.connection.isOpen);
     const second = await begin(pool);
     await second.answer;
-    for (const socket of store.sockets) socket.write(OK);
+    for (const socket of backend.sockets) socket.write(OK);
     await until('it has ended', () => !second.connection.isOpen);
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(store.opened).toBe(3);
+    expect(backend.opened).toBe(3);
   });
 });
 
@@ -752,15 +752,15 @@ describe('a tunnel', () => {
   const SWITCHED = 'HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
   test('has the bytes behind the answer, and carries both ways from then on', async () => {
-    const store = await far((socket, count) => {
+    const backend = await far((socket, count) => {
       if (count > 1) return;
       socket.write(`${SWITCHED}early`);
       socket.on('data', (bytes) => socket.write(`${bytes}!`));
     });
-    const pool = poolTo(store.url, {}, true);
+    const pool = poolTo(backend.url, {}, true);
     const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
     expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go Ahead', 'early']);
-    expect(store.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
+    expect(backend.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
     // It occupies no place in the pool.
@@ -771,20 +771,20 @@ describe('a tunnel', () => {
   });
 
   test('that is refused is an answer', async () => {
-    const store = await far(answers('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
-    const pool = poolTo(store.url, {}, true);
+    const backend = await far(answers('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
+    const pool = poolTo(backend.url, {}, true);
     const never = () => {
       throw new Error('the tunnel is missing');
     };
     for (let i = 0; i < 2; i++) expect(await asked(pool, { upgraded: never })).toEqual([403, 'no']);
-    expect(store.opened).toBe(1);
+    expect(backend.opened).toBe(1);
   });
 });
 
 test('a server of IPv6 is asked by its address', async () => {
-  const store = await far(answers(OK), { host: '::1' });
-  expect(await asked(poolTo(store.url))).toEqual([200, 'ok']);
-  expect(store.received).toContain(`Host: ${new URL(store.url).host}\r\n`);
+  const backend = await far(answers(OK), { host: '::1' });
+  expect(await asked(poolTo(backend.url))).toEqual([200, 'ok']);
+  expect(backend.received).toContain(`Host: ${new URL(backend.url).host}\r\n`);
 });
 
 describe('a server behind TLS', () => {
@@ -801,7 +801,7 @@ describe('a server behind TLS', () => {
   });
 
   function secured(behave: Behaviour, names = 'IP:127.0.0.1'): Promise<Far> {
-    const { cert, key } = authority.issue('store', names);
+    const { cert, key } = authority.issue('backend', names);
     const server = createTlsServer({
       cert: readFileSync(cert),
       key: readFileSync(key),
@@ -812,24 +812,24 @@ describe('a server behind TLS', () => {
 
   test('is asked again and again on one connection, with bodies of any size', async () => {
     const large = 'x'.repeat(1_000_000);
-    const store = await secured(
+    const backend = await secured(
       answers(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK),
     );
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(await asked(pool)).toEqual([200, large]);
     expect(await asked(pool, { method: 'POST', body: Buffer.from(large) })).toEqual([200, 'ok']);
-    await until('the body has come', () => store.received.endsWith(large));
-    expect(store.opened).toBe(1);
+    await until('the body has come', () => backend.received.endsWith(large));
+    expect(backend.opened).toBe(1);
   });
 
   test('sends at the pace of its reader', async () => {
-    const store = await secured((socket, count) => {
+    const backend = await secured((socket, count) => {
       if (count > 1) return void socket.write(OK);
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
       socket.write(Buffer.alloc(MUCH));
     });
-    const pool = poolTo(store.url);
+    const pool = poolTo(backend.url);
     const { answer } = await begin(pool);
     const stream = (await answer).body as BodyStream;
     let [taken, whole] = [0, false];
@@ -852,12 +852,12 @@ describe('a server behind TLS', () => {
   });
 
   test('takes a tunnel', async () => {
-    const store = await secured((socket, count) => {
+    const backend = await secured((socket, count) => {
       if (count > 1) return;
       socket.write('HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
       socket.on('data', (bytes) => socket.write(`${bytes}!`));
     });
-    const pool = poolTo(store.url, {}, true);
+    const pool = poolTo(backend.url, {}, true);
     const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');

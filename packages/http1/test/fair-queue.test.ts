@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { FairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-const party = (group: string, weight = 1, member = group): QueueOwner => ({
+const owner = (group: string, weight = 1, member = group): QueueOwner => ({
   group,
   weight,
   member,
@@ -35,9 +35,9 @@ function serve(
 const letters = (items: readonly string[]) => items.map((item) => item[0]).join('');
 
 describe('what waits', () => {
-  test('is served in the order of its coming where all are one party', () => {
+  test('is served in the order of its coming where all are one owner', () => {
     const queue = new FairQueue<string>(10);
-    fill(queue, 4, party('a'));
+    fill(queue, 4, owner('a'));
     expect(serve(queue, 9)).toEqual(['a0', 'a1', 'a2', 'a3']);
     expect(queue.next()).toBeNull();
   });
@@ -49,40 +49,40 @@ describe('what waits', () => {
     [{ a: 1, b: 1, c: 2 }, 12, 'cabccabccabc'],
   ])('is shared by the weights %j', (weights, count, order) => {
     const queue = new FairQueue<string>(1_000);
-    for (const [group, weight] of Object.entries(weights)) fill(queue, 40, party(group, weight));
+    for (const [group, weight] of Object.entries(weights)) fill(queue, 40, owner(group, weight));
     expect(letters(serve(queue, count))).toBe(order);
   });
 
   test('is shared by what it costs, not by how many there are', () => {
     const queue = new FairQueue<string>(1_000);
-    fill(queue, 100, party('a'));
-    fill(queue, 100, party('b'));
+    fill(queue, 100, owner('a'));
+    fill(queue, 100, owner('b'));
     const served = letters(serve(queue, 88, (item) => (item.startsWith('a') ? 10 : 1)));
     expect([...served].filter((group) => group === 'a')).toHaveLength(8);
   });
 
   test('of one group comes from each of its members in turn', () => {
     const queue = new FairQueue<string>(100);
-    fill(queue, 5, party('free', 1, 'x'));
-    fill(queue, 2, party('free', 1, 'y'));
-    fill(queue, 1, party('free', 1, 'z'));
+    fill(queue, 5, owner('free', 1, 'x'));
+    fill(queue, 2, owner('free', 1, 'y'));
+    fill(queue, 1, owner('free', 1, 'z'));
     expect(serve(queue, 9)).toEqual(['x0', 'y0', 'z0', 'x1', 'y1', 'x2', 'x3', 'x4']);
   });
 
   test('of a group that comes late goes before what a heavier load has waiting, but saves nothing up', () => {
     const queue = new FairQueue<string>(100);
-    fill(queue, 50, party('a'));
+    fill(queue, 50, owner('a'));
     serve(queue, 20);
-    fill(queue, 3, party('b', 10));
+    fill(queue, 3, owner('b', 10));
     expect(letters(serve(queue, 5))).toBe('bbbaa');
     serve(queue, 10);
-    fill(queue, 20, party('b', 1), 3);
+    fill(queue, 20, owner('b', 1), 3);
     expect(letters(serve(queue, 8))).toMatch(/^(ab){4}$|^(ba){4}$/);
   });
 
   test('is charged nothing where its turn was not used', () => {
     const queue = new FairQueue<string>(100);
-    for (const group of ['a', 'b']) fill(queue, 10, party(group));
+    for (const group of ['a', 'b']) fill(queue, 10, owner(group));
     expect(letters(serve(queue, 3))).toBe('aba');
     const unused = serve(queue, 4, (item) => (item.startsWith('b') ? null : 1));
     expect(letters(unused)).toBe('bbbb');
@@ -90,51 +90,51 @@ describe('what waits', () => {
 
   test('takes the newest weight of its group', () => {
     const queue = new FairQueue<string>(100);
-    for (const group of ['a', 'b']) fill(queue, 20, party(group));
+    for (const group of ['a', 'b']) fill(queue, 20, owner(group));
     expect(letters(serve(queue, 4))).toBe('abab');
-    queue.add('b20', party('b', 3), NEVER);
+    queue.add('b20', owner('b', 3), NEVER);
     expect([...letters(serve(queue, 12))].filter((group) => group === 'b')).toHaveLength(9);
   });
 });
 
 describe('a full queue', () => {
-  test('refuses a newcomer of the only party', () => {
+  test('refuses a newcomer of the only owner', () => {
     const queue = new FairQueue<string>(3);
-    expect(fill(queue, 5, party('a'))).toEqual([null, null, null, 'a3', 'a4']);
+    expect(fill(queue, 5, owner('a'))).toEqual([null, null, null, 'a3', 'a4']);
     expect(queue.size).toBe(3);
   });
 
   test('gives the places of a group that has more than its part to one that has less, its newest ones first', () => {
     const queue = new FairQueue<string>(6);
-    fill(queue, 6, party('a'));
-    expect(fill(queue, 6, party('b', 2))).toEqual(['a5', 'a4', 'a3', 'a2', 'b4', 'b5']);
+    fill(queue, 6, owner('a'));
+    expect(fill(queue, 6, owner('b', 2))).toEqual(['a5', 'a4', 'a3', 'a2', 'b4', 'b5']);
     expect(letters([...serve(queue, 9)].sort())).toBe('aabbbb');
   });
 
   test('takes within a group from the subject with most, and refuses a newcomer who would have as much', () => {
     const queue = new FairQueue<string>(4);
-    fill(queue, 4, party('free', 1, 'x'));
-    expect(fill(queue, 3, party('free', 1, 'y'))).toEqual(['x3', 'x2', 'y2']);
-    expect(fill(queue, 2, party('free', 1, 'z'))).toEqual(['y1', 'z1']);
+    fill(queue, 4, owner('free', 1, 'x'));
+    expect(fill(queue, 3, owner('free', 1, 'y'))).toEqual(['x3', 'x2', 'y2']);
+    expect(fill(queue, 2, owner('free', 1, 'z'))).toEqual(['y1', 'z1']);
     expect(serve(queue, 9)).toEqual(['x0', 'y0', 'z0', 'x1']);
   });
 
   test('takes from the last that came where all of the group have as much, and not from the next one', () => {
     const queue = new FairQueue<string>(3);
-    for (const member of ['x', 'y', 'z']) fill(queue, 1, party('free', 1, member));
-    expect(fill(queue, 1, party('paid', 9, 'p'))).toEqual(['z0']);
+    for (const member of ['x', 'y', 'z']) fill(queue, 1, owner('free', 1, member));
+    expect(fill(queue, 1, owner('paid', 9, 'p'))).toEqual(['z0']);
     expect(serve(queue, 9)).toEqual(['p0', 'x0', 'y0']);
   });
 });
 
 test('what leaves makes room, wherever it stands, and costs its group nothing', () => {
   const queue = new FairQueue<string>(5);
-  const [a, b] = [party('a'), party('b')];
+  const [a, b] = [owner('a'), owner('b')];
   fill(queue, 4, a);
   fill(queue, 1, b);
   for (const item of ['a1', 'a3', 'a0', 'a0', 'c0']) queue.leave(item, a);
   queue.leave('b0', a);
-  queue.leave('x', party('x'));
+  queue.leave('x', owner('x'));
   expect(queue.size).toBe(2);
   expect(fill(queue, 3, a, 4)).toEqual([null, null, null]);
   queue.leave('b0', b);
@@ -145,9 +145,9 @@ test('what leaves makes room, wherever it stands, and costs its group nothing', 
 describe('an item whose turn ended before it was done', () => {
   test('is the next of its group, and other groups have their part in between', () => {
     const queue = new FairQueue<string>(10);
-    fill(queue, 2, party('a', 1, 'x'));
-    fill(queue, 1, party('a', 1, 'y'));
-    fill(queue, 6, party('b', 2));
+    fill(queue, 2, owner('a', 1, 'x'));
+    fill(queue, 1, owner('a', 1, 'y'));
+    fill(queue, 6, owner('b', 2));
     const served: string[] = [];
     for (let turn = queue.next(); turn !== null; turn = queue.next()) {
       served.push(turn.item);
@@ -161,21 +161,21 @@ describe('an item whose turn ended before it was done', () => {
 
   test('stays in a queue without others, takes no place and is never late', () => {
     const queue = new FairQueue<string>(1);
-    queue.add('a', party('a'), 10);
+    queue.add('a', owner('a'), 10);
     queue.again(queue.next()!, 1);
     expect(queue.size).toBe(0);
     expect(queue.takeLate(99)).toBeNull();
-    expect(queue.add('b', party('b'), 10)).toBeNull();
-    expect(queue.add('c', party('a'), 10)).toBe('c');
+    expect(queue.add('b', owner('b'), 10)).toBeNull();
+    expect(queue.add('c', owner('a'), 10)).toBe('c');
     expect(serve(queue, 9).sort()).toEqual(['a', 'b']);
   });
 });
 
 test('what is late goes, the oldest first, and nothing else', () => {
   const queue = new FairQueue<string>(10);
-  queue.add('a', party('a'), 10);
-  queue.add('b', party('b', 9), 10);
-  queue.add('c', party('a'), 20);
+  queue.add('a', owner('a'), 10);
+  queue.add('b', owner('b', 9), 10);
+  queue.add('c', owner('a'), 20);
   expect(queue.takeLate(9)).toBeNull();
   expect([queue.takeLate(10), queue.takeLate(10), queue.takeLate(10)]).toEqual(['a', 'b', null]);
   expect(serve(queue, 9)).toEqual(['c']);
@@ -192,7 +192,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(groups, atOnce, (all, servers) => {
         const queue = new FairQueue<number>(10_000);
-        const add = (i: number) => queue.add(i, party(`${i}`, all[i]!.weight), NEVER);
+        const add = (i: number) => queue.add(i, owner(`${i}`, all[i]!.weight), NEVER);
         for (let i = 0; i < all.length; i++) for (let j = 0; j < 2 * servers; j++) add(i);
         const had = all.map(() => 0);
         const busy: { readonly turn: Turn<number>; readonly until: number }[] = [];
@@ -224,13 +224,13 @@ describe('whatever happens', () => {
       fc.property(groups, (all) => {
         const queue = new FairQueue<number>(10_000);
         for (let i = 1; i < all.length; i++) {
-          for (let j = 0; j < 500; j++) queue.add(i, party(`${i}`, all[i]!.weight), NEVER);
+          for (let j = 0; j < 500; j++) queue.add(i, owner(`${i}`, all[i]!.weight), NEVER);
         }
         for (let i = 0; i < 100; i++) {
           const turn = queue.next()!;
           queue.end(turn, all[turn.item]!.cost);
         }
-        queue.add(0, party('0', all[0]!.weight), NEVER);
+        queue.add(0, owner('0', all[0]!.weight), NEVER);
         let others = 0;
         for (let turn = queue.next()!; turn.item !== 0; turn = queue.next()!) {
           queue.end(turn, all[turn.item]!.cost);
@@ -267,7 +267,7 @@ describe('whatever happens', () => {
           const queue = new FairQueue<number>(most);
           const inside = new Set<number>();
           const turns: Turn<number>[] = [];
-          const parties: QueueOwner[] = [];
+          const owners: QueueOwner[] = [];
           const out = (item: number) => expect(inside.delete(item)).toBe(true);
           let now = 0;
           for (const [i, done] of acts.entries()) {
@@ -285,7 +285,7 @@ describe('whatever happens', () => {
             } else if ('leaves' in done) {
               const item = [...inside][done.leaves % inside.size];
               if (item !== undefined) {
-                queue.leave(item, parties[item]!);
+                queue.leave(item, owners[item]!);
                 out(item);
               }
             } else if ('cost' in done) {
@@ -293,8 +293,8 @@ describe('whatever happens', () => {
               if (turn !== undefined) queue.end(turn, done.cost);
             } else {
               inside.add(i);
-              parties[i] = party(`${done.group}`, done.group + 1, `${done.member}`);
-              const refused = queue.add(i, parties[i], now + 40);
+              owners[i] = owner(`${done.group}`, done.group + 1, `${done.member}`);
+              const refused = queue.add(i, owners[i], now + 40);
               if (refused !== null) out(refused);
             }
             expect(queue.size).toBe(inside.size);

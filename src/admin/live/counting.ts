@@ -4,7 +4,7 @@ import type { LiveProcess } from '../../observe/peers/live.ts';
 
 /** A single tick has too few durations for a 99th percentile. */
 const LATELY = 5;
-/** Milliseconds until a silent process is dropped; it may only be busy. */
+/** Milliseconds until a unresponsive process is dropped; it may only be busy. */
 const REMEMBERED = 10_000;
 
 export interface Counted {

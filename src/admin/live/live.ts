@@ -2,16 +2,16 @@ import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, PeerCoverage } from '@storegate/console';
 import { SECOND } from '../../common/time.ts';
 import { classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import { backendsOfAll, sumOfConnections } from '../../observe/peers/backends.ts';
 import { type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { type FilterWords, fits, newestOf } from '../../observe/peers/requests.ts';
-import { storesOfAll, sumOfConnections } from '../../observe/peers/stores.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
-import { storeView } from '../operations/status.ts';
-import { coverageOf, latencyOf, readinessOf, rounded, shownConnections, time } from '../view.ts';
+import { backendView } from '../operations/status.ts';
+import { latencyOf, rounded, shownConnections, time } from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
 const TICK = 2 * SECOND;
@@ -111,8 +111,8 @@ export class Live {
     const followed = distinct.map((text) => JSON.parse(text) as FilterWords);
     const at = performance.now();
     const question = { followed, after: this.#counting.after };
-    const { answers, silent, apart } = await ask(this.#context.peers(), live, question);
-    const missing = coverageOf({ silent, apart });
+    const { answers, unresponsive, isolated } = await ask(this.#context.peers(), live, question);
+    const missing = { unresponsive, isolated };
     const processes = answers.map(({ answer }) => answer.processes);
     this.#last = nowView(Date.now(), answers, this.#counting.count(processes, at), missing);
     for (const following of followings) {
@@ -180,22 +180,24 @@ function nowView(
     inFlight: readings.reduce((sum, { answer }) => sum + inFlight(answer), 0),
     gateways: readings.map(({ gateway, answer }, i) => ({
       gateway,
-      readiness: readinessOf(answer.readiness),
+      readiness: answer.readiness,
       state: answer.state,
-      localSince: time(best(Math.min, answer, 'aloneSince')),
+      localSince: time(best(Math.min, answer, 'localSince')),
       stateMs: rounded(best(Math.max, answer, 'stateTime')),
       workers: answer.workers,
       processes: answer.processes.length,
       inFlight: inFlight(answer),
       requests: requestsIn(rows[i]!),
-      store: shownConnections(sumOfConnections(answer.processes.map(({ status }) => status.store))),
+      backend: shownConnections(
+        sumOfConnections(answer.processes.map(({ status }) => status.backend)),
+      ),
     })),
-    stores: storesOfAll(
+    backends: backendsOfAll(
       readings.map(({ gateway, answer: { processes } }) => ({
         gateway,
         processes: processes.map(({ status }) => status),
       })),
-    ).map(storeView),
+    ).map(backendView),
     ...missing,
   };
 }
@@ -207,7 +209,7 @@ const inFlight = ({ processes }: LiveAnswer) =>
 function best(
   choose: typeof Math.max,
   { processes }: LiveAnswer,
-  name: 'aloneSince' | 'stateTime',
+  name: 'localSince' | 'stateTime',
 ): number | null {
   const known = processes.map(({ status }) => status[name]).filter((value) => value !== null);
   return known.length === 0 ? null : choose(...known);

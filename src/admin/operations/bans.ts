@@ -1,4 +1,4 @@
-import type { BanEntry, BanRecord, Bans } from '@storegate/console';
+import type { BanRecord, Bans } from '@storegate/console';
 import { longest } from '../../config/durations.ts';
 import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
@@ -33,10 +33,10 @@ export function banOperations(context: AdminContext, change: Change) {
       { ...task, reason },
       await turnOf(context, task.path.subject!),
       async ({ make }) => {
-        const parties = await countedSubjects(context, task.path.subject!);
+        const subjects = await countedSubjects(context, task.path.subject!);
         const planned = await Promise.all(
-          parties.map(async (party) => {
-            const { subject, key, account, plan, limits } = party;
+          subjects.map(async (counted) => {
+            const { subject, key, account, plan, limits } = counted;
             const { now, bannedUntil } = await context.state().look(subject, limits);
             const length = lengthOf(Math.max(0, bannedUntil - now), subject);
             const level = (await context.state().banLevel(subject, limits)) + 1;
@@ -50,7 +50,7 @@ export function banOperations(context: AdminContext, change: Change) {
             const before = { plan, until: bannedUntil > 0 ? time(bannedUntil) : null };
             const entry = {
               action,
-              target: targetOf(party),
+              target: targetOf(counted),
               before,
               after: { plan, until: view.until, reason },
             };
@@ -98,7 +98,6 @@ export function banOperations(context: AdminContext, change: Change) {
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({
         ...entryView(entry),
-        after: shownAfter(entry.after),
         ended: ends.get(entry.number) ?? null,
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
@@ -118,13 +117,6 @@ export function banOperations(context: AdminContext, change: Change) {
         make: async ({ subject }) => context.state().liftBan(subject),
       }),
   } satisfies Partial<AdminOperations>;
-}
-
-/** The log stores `rung`. */
-function shownAfter(after: AuditEntry['after']): BanEntry['after'] {
-  if (after === null) return null;
-  const { rung: level, ...rest } = after as { readonly rung?: number };
-  return { ...rest, ...(level !== undefined && { level }) };
 }
 
 function strikeFields({ plan, banned, strikes, level, windows }: SubjectUsage) {

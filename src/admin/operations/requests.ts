@@ -1,4 +1,3 @@
-import type { Decision, Step } from '@storegate/console';
 import { suggest } from '../../common/suggest.ts';
 import { CATALOGUE } from '../../errors/catalogue.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
@@ -16,7 +15,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../lists.ts';
-import { coverageOf, time } from '../view.ts';
+import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
   return {
@@ -32,13 +31,14 @@ export function requestOperations(context: AdminContext) {
       const { key = null, account = null } = query;
       const code = codeIn(query);
       const filter = { key, account, code, limit: limitOf(query) };
-      const { answers, silent, apart } = await ask(context.peers(), refusals, filter);
+      const { answers, unresponsive, isolated } = await ask(context.peers(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) =>
         answer.map((one) => ({ gateway, ...one })),
       );
       return ok({
         requests: newestOf(lists, filter.limit).map(listView),
-        ...coverageOf({ silent, apart }),
+        unresponsive,
+        isolated,
       });
     },
   } satisfies Partial<AdminOperations>;
@@ -60,35 +60,31 @@ export function codeIn({ code }: Readonly<Record<string, string>>): string | nul
   );
 }
 
-function shown(gateway: string, { decision, windows, store, ...rest }: RequestView) {
+function shown(gateway: string, { decision, windows, ...rest }: RequestView) {
   return {
     ...listView({ gateway, ...rest }),
-    store: store && { attempts: store.attempts, target: store.asked, head: store.head },
     decision: decision && decisionView(decision),
     windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
   };
 }
 
-function decisionView({ by, banBegan, rung, retryAt, bannedUntil, ...rest }: DecisionView) {
-  const decidedBy: Decision['by'] = by === 'alone' ? 'local' : by;
-  const times = { retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
-  return { ...rest, by: decidedBy, banStarted: banBegan, level: rung, ...times };
+function decisionView({ retryAt, bannedUntil, ...rest }: DecisionView) {
+  return { ...rest, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
 export function listView<R extends ListedRequest & { readonly gateway: string }>(request: R) {
-  const { gateway, id, worker, at, step, more, ...rest } = request;
-  const place: Step = step === 'door' ? 'http' : step;
-  return { id, gateway, worker, at: time(at), ...rest, step: place, repeated: more };
+  const { gateway, id, worker, at, ...rest } = request;
+  return { id, gateway, worker, at: time(at), ...rest };
 }
 
-function unknown(id: string, { answers, silent, apart }: PeerAnswers<Explained>): string {
-  if (answers.length === 0 && silent.length === 0 && apart === null)
+function unknown(id: string, { answers, unresponsive, isolated }: PeerAnswers<Explained>): string {
+  if (answers.length === 0 && unresponsive.length === 0 && isolated === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';
   return [
     `No gateway has the request ${id}.`,
     ...answers.map(({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`),
-    ...(silent.length > 0 ? [`Did not answer: ${silent.join(', ')}.`] : []),
-    ...(apart === null ? [] : [`No other gateway could be asked: ${apart}.`]),
+    ...(unresponsive.length > 0 ? [`Did not answer: ${unresponsive.join(', ')}.`] : []),
+    ...(isolated === null ? [] : [`No other gateway could be asked: ${isolated}.`]),
     'Of many equal refusals only some are kept. The log has a line for every request but repeated refusals, unless log.requests is false.',
   ].join(' ');
 }

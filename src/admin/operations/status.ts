@@ -1,18 +1,14 @@
 import { roundMilliseconds } from '../../common/time.ts';
+import {
+  type BackendOfAll,
+  backendsOfAll,
+  type SeenBackend,
+} from '../../observe/peers/backends.ts';
 import { ask } from '../../observe/peers/peers.ts';
 import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
-import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import {
-  contractCopyView,
-  coverageOf,
-  lostView,
-  readinessOf,
-  shownConnections,
-  stateOf,
-  time,
-} from '../view.ts';
+import { contractCopyView, lostView, shownConnections, time } from '../view.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -20,24 +16,24 @@ type Compared = (typeof COMPARED)[number];
 export function statusOperations(context: AdminContext) {
   return {
     getStatus: async () => {
-      const { answers, silent, lost, apart } = await ask(context.peers(), status, null);
+      const { answers, unresponsive, lost, isolated } = await ask(context.peers(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) =>
         shown(gateway, answer, differing[i]!, context.clock()),
       );
-      return ok({ gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
+      return ok({ gateways, lost: lostView(lost), unresponsive, isolated });
     },
-    listStores: async () => {
-      const { answers, silent, apart } = await ask(context.peers(), status, null);
+    listBackends: async () => {
+      const { answers, unresponsive, isolated } = await ask(context.peers(), status, null);
       const gateways = answers.map(({ gateway, answer: { processes } }) => ({
         gateway,
         processes,
       }));
-      const stores = storesOfAll(gateways).map((store) => ({
-        ...storeView(store),
-        processes: store.seen.map(observationView),
+      const backends = backendsOfAll(gateways).map((backend) => ({
+        ...backendView(backend),
+        processes: backend.seen.map(observationView),
       }));
-      return ok({ stores, ...coverageOf({ silent, apart }) });
+      return ok({ backends, unresponsive, isolated });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -67,12 +63,12 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
   return {
     gateway,
     ...rest,
-    readiness: readinessOf(readiness),
+    readiness,
     started: time(startedAt),
     uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
     inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
     processes: processes.map(processView),
-    stores: storesOfAll([{ gateway, processes }]).map(storeView),
+    backends: backendsOfAll([{ gateway, processes }]).map(backendView),
     configuration: {
       ...digests,
       contractCopy: contractCopyView(copy),
@@ -83,40 +79,46 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
   };
 }
 
-function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }: ProcessStatus) {
+function processView({
+  localSince,
+  stateTime,
+  backend,
+  backends: _backends,
+  ...rest
+}: ProcessStatus) {
   return {
     ...rest,
-    store: shownConnections(store),
-    localSince: time(aloneSince),
+    backend: shownConnections(backend),
+    localSince: time(localSince),
     stateMs: roundMilliseconds(stateTime),
   };
 }
 
-export function storeView({
+export function backendView({
   seen: _seen,
   since,
   state,
-  of,
+  total,
   down,
   connections,
   ...rest
-}: StoreOfAll) {
+}: BackendOfAll) {
   return {
     ...rest,
-    state: stateOf(state),
+    state,
     since: time(since),
-    total: of,
+    total,
     down,
     connections: shownConnections(connections),
   };
 }
 
-function observationView(seen: SeenStore) {
+function observationView(seen: SeenBackend) {
   const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
   return {
     gateway,
     worker,
-    state: stateOf(state),
+    state,
     reason,
     inFlight,
     requests,

@@ -22,7 +22,7 @@ import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, latencyOf, lostView, time } from '../view.ts';
+import { latencyOf, lostView, time } from '../view.ts';
 
 export function trafficOperations(context: AdminContext) {
   /** Splits the query by the steps that one answer may have. */
@@ -41,8 +41,8 @@ export function trafficOperations(context: AdminContext) {
       steps: mergeHistory(answers),
       outages: mergeOutages(answers),
       gateways: [...new Set(gateways.map(({ gateway }) => gateway))],
-      silent: [...new Set(all.flatMap(({ silent }) => silent))],
-      apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
+      unresponsive: [...new Set(all.flatMap(({ unresponsive }) => unresponsive))],
+      isolated: all.find(({ isolated }) => isolated !== null)?.isolated ?? null,
       lost,
     };
   }
@@ -52,7 +52,7 @@ export function trafficOperations(context: AdminContext) {
       const { since: period = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
-      const { since, steps, outages, gateways, silent, lost, apart } = await askInParts({
+      const { since, steps, outages, gateways, unresponsive, lost, isolated } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
@@ -64,13 +64,13 @@ export function trafficOperations(context: AdminContext) {
         steps: steps.map(stepView),
         outages: outages.map(outageView),
       };
-      return ok({ ...view, gateways, lost: lostView(lost), ...coverageOf({ silent, apart }) });
+      return ok({ ...view, gateways, lost: lostView(lost), unresponsive, isolated });
     },
     getTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
       // Validated by the contract.
       const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
-      const { answers, silent, lost, apart } = await ask(context.peers(), top, question);
+      const { answers, unresponsive, lost, isolated } = await ask(context.peers(), top, question);
       const counts = answers.map(({ answer }) => answer);
       const { since, summary } = mergeTop(question.by, counts);
       return ok({
@@ -85,7 +85,8 @@ export function trafficOperations(context: AdminContext) {
           since: time(answer.since),
           missing: answer.missing,
         })),
-        ...coverageOf({ silent, apart }),
+        unresponsive,
+        isolated,
       });
     },
   } satisfies Partial<AdminOperations>;

@@ -20,7 +20,7 @@ interface UsageChange {
   readonly action: string;
   /** The resulting usage, which `make` brings about. */
   readonly after: (usage: SubjectUsage) => SubjectUsage;
-  readonly make: (party: CountedSubject) => Promise<void>;
+  readonly make: (subject: CountedSubject) => Promise<void>;
   /** For the audit log. */
   readonly audited: (usage: SubjectUsage) => object;
   readonly check?: (parties: readonly CountedSubject[]) => void;
@@ -36,16 +36,16 @@ export async function changeUsage(
   return await change(task, await turnOf(context, name), async (audit) => {
     const parties = await countedSubjects(context, name);
     check?.(parties);
-    const before = await Promise.all(parties.map((party) => usageOf(context, party)));
+    const before = await Promise.all(parties.map((subject) => usageOf(context, subject)));
     const usage = before.map(after);
-    const parts = parties.map((party, i) => ({
+    const parts = parties.map((subject, i) => ({
       entry: {
         action,
-        target: targetOf(party),
+        target: targetOf(subject),
         before: audited(before[i]!),
         after: audited(usage[i]!),
       },
-      make: () => make(party),
+      make: () => make(subject),
     }));
     return await audit.make(parts, ok({ usage }));
   });
@@ -56,9 +56,9 @@ export function usageOperations(context: AdminContext, change: Change) {
     getUsage: async ({ path, now }) => {
       const parties = await subjectsOf(context, path.subject!);
       const recent = await RecentBans.before(now, context);
-      const shown = async (party: Subject) => ({
-        ...(await usageOf(context, party)),
-        history: recent.of(party.subject),
+      const shown = async (subject: Subject) => ({
+        ...(await usageOf(context, subject)),
+        history: recent.of(subject.subject),
       });
       return ok({ usage: await Promise.all(parties.map(shown)) });
     },

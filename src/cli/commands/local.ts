@@ -29,7 +29,7 @@ export const initCommand = command(
 
 export const serveCommand = command(
   'serve',
-  'run the gateway, and a demo store unless STORE_URL is set',
+  'run the gateway, and a demo store unless BACKEND_URL is set',
   {
     options: [option('--no-demo-keys', 'create no demo keys on the first start in a terminal')],
     details:

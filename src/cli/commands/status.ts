@@ -1,5 +1,6 @@
 import type { Gateway, Process } from '@storegate/console';
 import {
+  backendProblem,
   configurationProblems,
   connectionsInWords,
   isWell,
@@ -9,7 +10,6 @@ import {
   reasonInWords,
   span,
   stateInWords,
-  storeProblem,
   withoutRedis,
 } from '@storegate/console/words';
 import { call } from '../command.ts';
@@ -21,14 +21,14 @@ const COLUMNS = [
   'up',
   'readiness',
   'state',
-  'store',
+  'backend',
   'workers',
   'inFlight',
   'configuration',
 ];
 const STORE_COLUMNS = [
   'upstream',
-  'store',
+  'backend',
   'state',
   'since',
   'reason',
@@ -61,21 +61,21 @@ export const statusCommand = call('status', 'show the status of all gateways', {
       : 'Not every gateway responded.',
 });
 
-export const storesCommand = call('stores', 'list upstream stores and their health', {
-  ask: (api) => api.call('GET', '/stores'),
+export const backendsCommand = call('backends', 'list upstream backends and their health', {
+  ask: (api) => api.call('GET', '/backends'),
   view: {
     text: (answer, page) =>
       page.table(
         STORE_COLUMNS,
-        answer.stores.map((one) => ({
+        answer.backends.map((one) => ({
           ...one,
           state: stateInWords(one),
           reason: reasonInWords(one),
           connections: connectionsInWords(one.connections),
         })),
-        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No stores.',
+        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
       ) + page.notes(...missingGateways(answer)),
-    names: ({ stores }) => stores.map(({ store }) => store),
+    names: ({ backends }) => backends.map(({ backend }) => backend),
   },
 });
 
@@ -91,7 +91,7 @@ function rowOf(one: Gateway) {
     up: span(uptime * 1_000),
     readiness,
     state: stateOf(one),
-    store: connectionsOf(processes),
+    backend: connectionsOf(processes),
     workers: workers === 0 ? null : `${processes.length} of ${workers}`,
     inFlight,
     configuration: digests.join(' '),
@@ -107,8 +107,8 @@ function stateOf({ state, processes }: Gateway): string {
 }
 
 function connectionsOf(processes: readonly Process[]): string {
-  const sum = (name: keyof Process['store']) =>
-    processes.reduce((all, { store }) => all + store[name], 0);
+  const sum = (name: keyof Process['backend']) =>
+    processes.reduce((all, { backend }) => all + backend[name], 0);
   return connectionsInWords({
     open: sum('open'),
     idle: sum('idle'),
@@ -124,8 +124,8 @@ function problemsOf(one: Gateway): string[] {
   return [
     ...configurationProblems(one, inSentence).map(({ words }) => words),
     ...(since === undefined ? [] : [withoutRedis(one.gateway, since, inSentence)]),
-    ...one.stores
-      .filter((store) => !isWell(store))
-      .map((store) => `${one.gateway}: ${storeProblem(store, inSentence)}`),
+    ...one.backends
+      .filter((backend) => !isWell(backend))
+      .map((backend) => `${one.gateway}: ${backendProblem(backend, inSentence)}`),
   ];
 }

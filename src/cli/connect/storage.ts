@@ -101,7 +101,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
   function peers(): Peers {
     refuseRunning();
     return {
-      ask: async () => ({ answers: [], silent: [], lost: [], apart: null }),
+      ask: async () => ({ answers: [], unresponsive: [], lost: [], isolated: null }),
       close: async () => {},
     };
   }

@@ -5,7 +5,7 @@ import {
   isObject,
   type Json,
 } from '@storegate/openapi';
-import { isOwnHeader } from '../../common/carriers.ts';
+import { isOwnHeader } from '../../common/key-headers.ts';
 import { isBearer, REQUIRED_SCOPES } from './security.ts';
 
 const SCOPES = `scopes in \`security\` are not checked: name them in ${REQUIRED_SCOPES}`;

@@ -1,12 +1,12 @@
 import { type Document, type Findings, isObject, type Json } from '@storegate/openapi';
-import { type Carriers, isOwnHeader, USUAL_CARRIERS } from '../../common/carriers.ts';
+import { DEFAULT_KEY_HEADERS, isOwnHeader, type KeyHeaders } from '../../common/key-headers.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../../common/scopes.ts';
 
 export const REQUIRED_SCOPES = 'x-required-scopes';
 
 export interface SecurityFields {
   /** Unless settings say otherwise. */
-  readonly carriers: Carriers;
+  readonly keyHeaders: KeyHeaders;
   /** Whether the schemes may be those of the backend: both would read the same header. */
   readonly sharesAuthorization: boolean;
   /**
@@ -26,20 +26,20 @@ export function readSecuritySchemes(document: Document): SecurityFields {
     .map(([, node]) => document.object(node))
     .filter((scheme) => scheme !== null);
   if (schemes.length === 0)
-    return { carriers: USUAL_CARRIERS, sharesAuthorization: false, isForGateway: false };
+    return { keyHeaders: DEFAULT_KEY_HEADERS, sharesAuthorization: false, isForGateway: false };
   const named = schemes.flatMap((scheme) =>
     scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : [],
   );
   const isKnown = (name: string) => (other: unknown) =>
     String(other).toLowerCase() === name.toLowerCase();
-  const [usual] = USUAL_CARRIERS.headers;
+  const [usual] = DEFAULT_KEY_HEADERS.headers;
   const own = [...new Set(named)].filter(
     (name): name is string => typeof name === 'string' && isOwnHeader(name),
   );
   const bearer = schemes.some(isBearer) || named.some(isKnown('authorization'));
   const isForGateway = own.some(isKnown(usual!));
   return {
-    carriers: { headers: isForGateway ? own : [...own, usual!], bearer },
+    keyHeaders: { headers: isForGateway ? own : [...own, usual!], bearer },
     sharesAuthorization: bearer && !isForGateway,
     isForGateway,
   };

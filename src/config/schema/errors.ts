@@ -105,13 +105,9 @@ function isSection({ type, errorMessage }: Schema): boolean {
   );
 }
 
-/** Sections whose former name resembles the name too little for a suggestion. */
-const RENAMED: ReadonlyMap<string, string> = new Map([['door', 'http']]);
-
 function unknownKey(key: string, { properties = {} }: Schema): string {
   const known = Object.keys(properties);
-  const renamed = RENAMED.get(key) ?? '';
-  const near = known.includes(renamed) ? renamed : suggest(key, known);
+  const near = suggest(key, known);
   return near === null
     ? `is unknown; known here: ${known.join(', ')}`
     : `is unknown; did you mean ${near}?`;

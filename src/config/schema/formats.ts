@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { isOwnHeader } from '../../common/carriers.ts';
 import { parseCidr } from '../../common/ip.ts';
+import { isOwnHeader } from '../../common/key-headers.ts';
 import { isRemote } from '../contract/place.ts';
 
 const MAX_PAIRS_LENGTH = 8_192;
@@ -84,6 +84,9 @@ export const formats = {
   /** A path, a URL without credentials, query and fragment, or `none`. */
   contract: (text: string) => !isRemote(text) || isHttpUrl(text),
   'own-header': isOwnHeader,
+  /** A word such as `bearer` is a scheme, not a header. */
+  'key-header': (text: string) =>
+    /^authorization$/i.test(text) || (isOwnHeader(text) && text.toLowerCase() !== 'bearer'),
   /**
    * An address, or a block that begins with its first address (RFC 4632 section 3.1, RFC 4291
    * section 2.3).

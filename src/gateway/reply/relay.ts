@@ -1,10 +1,10 @@
 import { type BodySink, BodyStream } from '@storegate/http1';
 import type { Holding, SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
-import type { StoreResponse } from '../upstream/store-response.ts';
+import type { BackendResponse } from '../upstream/backend-response.ts';
 import type { Answer } from './answer.ts';
 
-export type Relay = (exchange: Exchange, stored: StoreResponse) => void;
+export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
 
 export interface RelayParts {
   readonly answer: Answer;
@@ -61,7 +61,7 @@ class RelayedBody implements BodySink {
     }
     this.#ahead.push(Buffer.from(bytes));
     // The backend will not send it again, so it is in use.
-    this.#holding ??= this.#budget.open(this.#exchange.client!.party, null);
+    this.#holding ??= this.#budget.open(this.#exchange.client!.owner, null);
     this.#paused = !this.#budget.grow(this.#holding, bytes.length);
     return !this.#paused;
   }

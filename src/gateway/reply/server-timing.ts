@@ -21,7 +21,7 @@ export function createTiming(origins: readonly string[]): AddTiming {
     let text = entry('auth', startedAt, authenticatedAt);
     if (admittedAt > 0) text += `, ${entry('admit', authenticatedAt, admittedAt)}`;
     if (forwardedAt > 0) text += `, ${entry('check', admittedAt, forwardedAt)}`;
-    if (answeredAt > 0) text += `, ${entry('store', forwardedAt, answeredAt)}`;
+    if (answeredAt > 0) text += `, ${entry('backend', forwardedAt, answeredAt)}`;
     lines.addKnown(SERVER_TIMING, `${text}, ${entry('total', startedAt, performance.now())}`);
     if (head.origin !== undefined && (any || allowed.has(head.origin)))
       lines.add(ALLOW_ORIGIN, any ? '*' : head.origin);

@@ -1,6 +1,6 @@
 import { AddressRules } from '../../callers/address-rules.ts';
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
-import type { Carriers } from '../../common/carriers.ts';
+import type { KeyHeaders } from '../../common/key-headers.ts';
 import type { Mount } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
@@ -28,14 +28,14 @@ export function behindMounts(
   mounts: readonly Mount[],
   isOfContract: (method: string, path: string) => boolean,
   authenticate: Authenticate,
-  readingOf: (carriers: Carriers) => Reading,
+  readingOf: (keyHeaders: KeyHeaders) => Reading,
 ): Authenticate {
   const own = mounts
-    .filter(({ addresses, carriers }) => hasLists(addresses) || carriers !== null)
+    .filter(({ addresses, keyHeaders }) => hasLists(addresses) || keyHeaders !== null)
     .map((mount) => ({
       mount,
       rules: rulesOf(`mount ${mount.path}: addresses`, mount.addresses),
-      reading: mount.carriers === null ? null : readingOf(mount.carriers),
+      reading: mount.keyHeaders === null ? null : readingOf(mount.keyHeaders),
     }));
   if (own.length === 0) return authenticate;
 

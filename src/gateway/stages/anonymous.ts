@@ -70,7 +70,7 @@ export function clientWithoutKey(
     subject,
     limits,
     concurrency,
-    party: { group: PUBLIC_PLAN, weight, member: network },
+    owner: { group: PUBLIC_PLAN, weight, member: network },
     expiresAt: null,
     revoked: false,
     addresses: null,

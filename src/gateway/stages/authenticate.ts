@@ -2,7 +2,7 @@ import { isAmong } from '../../callers/address.ts';
 import { AddressRules } from '../../callers/address-rules.ts';
 import type { Guard } from '../../callers/guard.ts';
 import { listsOf } from '../../common/address-lists.ts';
-import { type Carriers, carriersText } from '../../common/carriers.ts';
+import { type KeyHeaders, keyHeadersText } from '../../common/key-headers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
 import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
@@ -34,7 +34,7 @@ export interface AuthenticateParts {
   readonly keyring: Keyring;
   readonly guard: Guard;
   readonly clock: () => number;
-  readonly carriers: Carriers;
+  readonly keyHeaders: KeyHeaders;
   readonly anonymous: Anonymous | null;
 }
 
@@ -43,11 +43,11 @@ export function createAuthenticate({
   keyring,
   guard,
   clock,
-  carriers,
+  keyHeaders,
   anonymous,
 }: AuthenticateParts): Authenticate {
-  const unauthorized = createUnauthorized(carriers);
-  const secretIn = createSecretReader(carriers, unauthorized);
+  const unauthorized = createUnauthorized(keyHeaders);
+  const secretIn = createSecretReader(keyHeaders, unauthorized);
   const withoutLimits = knownRefusals('limits_not_set');
 
   return function authenticate(exchange, target) {
@@ -129,7 +129,7 @@ function hashOf(secret: string, connection: object): string {
 }
 
 /** The same key may come twice: in a header and as a bearer token. */
-function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unauthorized) {
+function createSecretReader({ headers, bearer }: KeyHeaders, unauthorized: Unauthorized) {
   const ambiguous = (message: string) =>
     unauthorized('invalid_api_key', `${message} Send exactly one key.`);
 
@@ -148,10 +148,10 @@ function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unautho
 
 type Unauthorized = (code: Code, message?: string) => Refusal;
 
-function createUnauthorized(carriers: Carriers): Unauthorized {
+function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
   const shared = new Map<Code, Refusal>();
-  const { headers, bearer } = carriers;
-  const missing = `${CATALOGUE.missing_api_key.title} Send it ${carriersText(carriers)}.`;
+  const { headers, bearer } = keyHeaders;
+  const missing = `${CATALOGUE.missing_api_key.title} Send it ${keyHeadersText(keyHeaders)}.`;
 
   /** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
   const refusal = (code: Code, message: string | undefined) => {

@@ -60,7 +60,7 @@ export function createContract(settings: ContractSettings): CheckContract {
         return checked({ client, target, route, body });
       };
       const found =
-        body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.party, body, media);
+        body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.owner, body, media);
       return found instanceof Promise ? found.then(end) : end(found);
     });
   };
@@ -68,9 +68,9 @@ export function createContract(settings: ContractSettings): CheckContract {
   function bodyOf(
     exchange: Exchange,
     { maxBodyBytes }: Route,
-    { party }: Admitted,
+    { owner }: Admitted,
   ): Promise<Buffer | null> {
-    return bodies.read(exchange, maxBodyBytes, party);
+    return bodies.read(exchange, maxBodyBytes, owner);
   }
 
   function unchecked(
@@ -79,7 +79,7 @@ export function createContract(settings: ContractSettings): CheckContract {
   ): MaybePromise<Checked> {
     if (!exchange.call.hasBody) return checked({ ...request, body: null });
     const { route, client } = request;
-    const arriving = bodies.begin(exchange, route.maxBodyBytes, client.party);
+    const arriving = bodies.begin(exchange, route.maxBodyBytes, client.owner);
     return arriving.then((body) => checked({ ...request, body }));
   }
 
@@ -98,7 +98,7 @@ export function createContract(settings: ContractSettings): CheckContract {
       const found =
         body === null || media === null
           ? withoutBody(rule)
-          : await largeChecks.inTurn(exchange, client.party, body, media);
+          : await largeChecks.inTurn(exchange, client.owner, body, media);
       refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;

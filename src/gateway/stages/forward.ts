@@ -2,14 +2,17 @@ import type { ClientRequest } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 import type { JoinTunnel } from '../reply/tunnel.ts';
 import type { Checked } from '../results.ts';
+import type { BackendResponse } from '../upstream/backend-response.ts';
 import type { RequestFields } from '../upstream/headers.ts';
-import type { StoreResponse } from '../upstream/store-response.ts';
 
 /** Rejects with Outage, Refusal or ClientAbort. */
-export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreResponse>;
+export type Forward = (exchange: Exchange, checked: Checked) => Promise<BackendResponse>;
 
 /** `null`: the connection was handed over. Rejects as `Forward`. */
-export type ForwardTunnel = (exchange: Exchange, checked: Checked) => Promise<StoreResponse | null>;
+export type ForwardTunnel = (
+  exchange: Exchange,
+  checked: Checked,
+) => Promise<BackendResponse | null>;
 
 export interface ForwardParts {
   readonly requestFields: RequestFields;
@@ -32,7 +35,7 @@ export function createForward({ requestFields, joinTunnel, plainAnswers }: Forwa
     exchange: Exchange,
     { route }: Checked,
     asked: ClientRequest,
-  ): Promise<StoreResponse> {
+  ): Promise<BackendResponse> {
     exchange.forwardedAt = performance.now();
     const stored = route.send(exchange, asked);
     const answered = route.rewriting?.answered ?? null;

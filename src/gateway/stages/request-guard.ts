@@ -69,7 +69,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       refusal: null,
       forwardedAt: 0,
       answeredAt: 0,
-      store: null,
+      backend: null,
       cancel: null,
     };
     // What follows may already belong to the other protocol. HTTP/1.0 has no Upgrade (RFC 9110
@@ -137,7 +137,7 @@ const NEAR = 0.2;
 
 /** What remains of a gateway's share during an outage does not show the use. */
 function isNearLimit({ verdict, by, readings }: Admission, scopes: Scopes): boolean {
-  if (verdict !== 'admitted' || by === 'alone') return false;
+  if (verdict !== 'admitted' || by === 'local') return false;
   for (const { window, remaining } of readings) {
     if (remaining <= NEAR * window.limit && countsIn(window, scopes)) return true;
   }
@@ -207,7 +207,7 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
     authenticated: since(exchange.authenticatedAt),
     admitted: since(exchange.admittedAt),
     forwarded: since(exchange.forwardedAt),
-    store: exchange.store,
+    backend: exchange.backend,
     traceparent: span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
     span,
   };

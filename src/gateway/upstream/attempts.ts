@@ -4,7 +4,7 @@ import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { newSpanId, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { RequestFields } from './headers.ts';
-import { outageOf, type StoreHandle } from './upstream.ts';
+import { type BackendHandle, outageOf } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
@@ -22,7 +22,7 @@ export function tracedFields(requestFields: RequestFields): RequestFields {
 export function watched(
   span: RequestSpan,
   fields: FieldLines,
-  { identity }: StoreHandle,
+  { identity }: BackendHandle,
   taker: ResponseReceiver,
 ) {
   const last = span.attempts.at(-1)!;
@@ -33,14 +33,14 @@ export function watched(
       traceparentAt(span, attempt.id),
     );
   attempt.startedAt = performance.now();
-  attempt.store = identity.store;
+  attempt.backend = identity.backend;
   return new Watched(attempt, taker);
 }
 
 function added(span: RequestSpan): AttemptSpan {
   const attempt: AttemptSpan = {
     id: newSpanId(),
-    store: null,
+    backend: null,
     startedAt: 0,
     endedAt: 0,
     status: null,

@@ -104,7 +104,7 @@ export class Checks {
   #wait(): number {
     const { healthChecks: checks, ejection } = this.#settings;
     const { state, since, failedReturns } = this.#parts.health;
-    if (state === 'away') {
+    if (state === 'down') {
       if (failedReturns > 0)
         return Math.min(
           ejection.probeInterval * 2 ** failedReturns,
@@ -112,13 +112,13 @@ export class Checks {
         );
       return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
     }
-    const left = state === 'returning' ? since + ejection.slowStart - performance.now() : NEVER;
+    const left = state === 'recovering' ? since + ejection.slowStart - performance.now() : NEVER;
     return Math.min(checks.path === null ? NEVER : checks.interval, Math.max(left, FIRST_PROBE));
   }
 
   #work(): void {
     const { health, onResult, ticked } = this.#parts;
-    if (health.state !== 'away' && this.#settings.healthChecks.path === null) {
+    if (health.state !== 'down' && this.#settings.healthChecks.path === null) {
       ticked();
       this.#plan();
       return;

@@ -6,7 +6,7 @@ import type {
   ResponseReceiver,
 } from '@storegate/http1';
 import { BodyStream } from '@storegate/http1';
-import type { StoreHandle } from './upstream.ts';
+import type { BackendHandle } from './upstream.ts';
 
 /** Milliseconds. */
 const TRIAL_TIMEOUT = 40;
@@ -17,7 +17,7 @@ interface Waiting extends ResponseReceiver {
 }
 
 interface HalfOpenParts {
-  readonly store: StoreHandle;
+  readonly backend: BackendHandle;
   readonly epoch: number;
   readonly connection: ClientConnection;
   readonly asked: ClientRequest;
@@ -50,16 +50,16 @@ export class HalfOpenRequest implements ResponseReceiver {
       this.#waiting.answer(answer);
       return;
     }
-    const { store, epoch, connection, asked } = this.#parts;
-    store.answered(answer.status, epoch, this.#begunAt);
+    const { backend, epoch, connection, asked } = this.#parts;
+    backend.answered(answer.status, epoch, this.#begunAt);
     if (answer.body instanceof BodyStream) connection.cancel(asked);
   }
 
   fail(error: ClientError): void {
     clearTimeout(this.#timer);
-    const { store, epoch } = this.#parts;
+    const { backend, epoch } = this.#parts;
     if (this.#waiting !== null) this.#waiting.fail(error);
-    else store.failed(error, epoch);
+    else backend.failed(error, epoch);
   }
 
   #leaveAlone(): void {

@@ -1,13 +1,13 @@
 import type { Upstream } from '../../config/config.ts';
-import type { StoreReason } from '../../observe/events.ts';
-import type { StoreState } from '../../observe/peers/status.ts';
+import type { BackendReason } from '../../observe/events.ts';
+import type { BackendState } from '../../observe/peers/status.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-export type Failure = Exclude<StoreReason, 'failing' | 'check'>;
+export type Failure = Exclude<BackendReason, 'failing' | 'check'>;
 
 export type Verdict = 'good' | 'bad' | 'silent';
 
-export type HealthSettings = Pick<Upstream, 'ejection' | 'healthChecks' | 'stores'>;
+export type HealthSettings = Pick<Upstream, 'ejection' | 'healthChecks' | 'backends'>;
 
 /**
  * Milliseconds: within this time after a good response, failures in a row may be of one bad
@@ -33,8 +33,8 @@ const LEAST_SHARE = 0.1;
 export class Health {
   settings: HealthSettings;
   /** Others only read these. */
-  state: StoreState = 'up';
-  reason: StoreReason | null = null;
+  state: BackendState = 'up';
+  reason: BackendReason | null = null;
   since: number;
   downSince = 0;
   failedReturns = 0;
@@ -58,13 +58,13 @@ export class Health {
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
     return (
-      this.state !== 'away' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold
+      this.state !== 'down' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold
     );
   }
 
   /** `safe`: the request may be cancelled and retried on another backend. */
   takes(safe: boolean, now: number, operation = ''): boolean {
-    if (this.state !== 'returning') return this.state === 'up';
+    if (this.state !== 'recovering') return this.state === 'up';
     if (!this.isTrial) return this.#under < FIRST + this.#good;
     if (this.#under === 0) return safe || now - this.since >= ONLY_SAFE;
     // Otherwise one operation that hangs, sent repeatedly, would take every trial.
@@ -79,13 +79,13 @@ export class Health {
 
   /** An operator chose the path of the checks, so a good one proves that requests are served. */
   get isTrial(): boolean {
-    if (this.state !== 'returning' || this.#good > 0) return false;
+    if (this.state !== 'recovering' || this.#good > 0) return false;
     return this.settings.healthChecks.path === null || this.failedReturns > 0;
   }
 
   /** Returns the epoch to end the request with. */
   begin(operation = ''): number {
-    if (this.state !== 'returning') return this.#epoch;
+    if (this.state !== 'recovering') return this.#epoch;
     if (this.#under === 0) this.#trying.clear();
     if (this.isTrial) this.#trying.add(operation);
     this.#under++;
@@ -108,14 +108,14 @@ export class Health {
 
   /** `good`, `bad` or `cancelled` follows. */
   begun(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch || this.state !== 'returning') return false;
+    if (epoch !== this.#epoch || this.state !== 'recovering') return false;
     this.#good++;
     return this.tick(now);
   }
 
   /** `mayGo`: enough other backends would remain. */
   bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
-    if (epoch !== this.#epoch || this.state === 'away') return false;
+    if (epoch !== this.#epoch || this.state === 'down') return false;
     this.#last.add(now);
     this.#last.mark(now);
     this.cancelled(epoch);
@@ -133,9 +133,9 @@ export class Health {
     const isGood = verdict === 'good';
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
     this.#badChecks = isGood ? 0 : this.#badChecks + 1;
-    if (this.state === 'away') {
+    if (this.state === 'down') {
       if (this.#goodChecks < healthyThreshold) return false;
-      this.#enter('returning', now);
+      this.#enter('recovering', now);
       this.tick(now);
       return true;
     }
@@ -144,14 +144,14 @@ export class Health {
   }
 
   tick(now: number): boolean {
-    if (this.state !== 'returning') return false;
-    const { ejection, stores } = this.settings;
+    if (this.state !== 'recovering') return false;
+    const { ejection, backends } = this.settings;
     const { slowStart } = ejection;
     const time = now - this.since;
     const isOver = this.isTrial
       ? // Without requests nothing else would detect it.
         this.failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
-      : time >= slowStart || (stores.length === 1 && this.#good >= RETURNED);
+      : time >= slowStart || (backends.length === 1 && this.#good >= RETURNED);
     if (!isOver) return false;
     this.state = 'up';
     this.since = now;
@@ -162,7 +162,7 @@ export class Health {
 
   /** A backend that serves other requests is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
-    if (this.state !== 'returning' || failure === 'statuses') return false;
+    if (this.state !== 'recovering' || failure === 'statuses') return false;
     return (
       failure === 'unreachable' ||
       failure === 'untrusted' ||
@@ -171,7 +171,7 @@ export class Health {
     );
   }
 
-  #reasonFor(failure: Failure, now: number): StoreReason | null {
+  #reasonFor(failure: Failure, now: number): BackendReason | null {
     const { failures, timeouts, failureRate } = this.settings.ejection;
     const isQuiet = now - this.#lastGood >= QUIET;
     const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
@@ -192,15 +192,15 @@ export class Health {
     this.#row.statuses = 0;
   }
 
-  #leave(reason: StoreReason, now: number): boolean {
-    if (this.state === 'returning') this.failedReturns++;
+  #leave(reason: BackendReason, now: number): boolean {
+    if (this.state === 'recovering') this.failedReturns++;
     else this.downSince = now;
     this.reason = reason;
-    this.#enter('away', now);
+    this.#enter('down', now);
     return true;
   }
 
-  #enter(state: StoreState, now: number): void {
+  #enter(state: BackendState, now: number): void {
     this.state = state;
     this.since = now;
     this.#epoch++;

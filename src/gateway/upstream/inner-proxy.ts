@@ -1,7 +1,7 @@
 import type { IncomingMessage, ClientRequest as ProxyRequest, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { openerTo, Pool } from '@storegate/http1';
-import { storeLabel } from '../../config/upstreams.ts';
+import { backendLabel } from '../../config/upstreams.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
 import { type Timeouts, tunnelLimitsOf, tunnelsTo } from './pools.ts';
@@ -66,7 +66,7 @@ export function createInnerProxy(
       return connection.near;
     },
   });
-  const upstream = soleUpstream(storeLabel(target), pool, tunnelsTo(target, timeouts));
+  const upstream = soleUpstream(backendLabel(target), pool, tunnelsTo(target, timeouts));
   return (exchange, asked) => sendUpstream({ upstream, observe, returned, exchange, asked });
 }
 

@@ -8,13 +8,13 @@ import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
-import type { ResponseBody, StoreResponse } from './store-response.ts';
+import type { BackendResponse, ResponseBody } from './backend-response.ts';
 
 export type Inspect = (
   exchange: Exchange,
   checked: Checked,
-  stored: StoreResponse,
-) => MaybePromise<StoreResponse>;
+  stored: BackendResponse,
+) => MaybePromise<BackendResponse>;
 
 /** Intended for staging. */
 export interface InspectionParts {
@@ -44,7 +44,7 @@ export function createInspection({
     const faults =
       body instanceof BodyStream
         ? atOnce(steps())
-        : await largeChecks.inTurn(exchange, client.party, body, {
+        : await largeChecks.inTurn(exchange, client.owner, body, {
             check: () => atOnce(steps()),
             steps,
           });
@@ -56,7 +56,11 @@ export function createInspection({
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
 
-  function* faultsIn(operation: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
+  function* faultsIn(
+    operation: Operation,
+    { status, headers }: BackendResponse,
+    body: ResponseBody,
+  ) {
     if (body instanceof BodyStream || body.length > maxBodyBytes) {
       const message = `has a body of more than ${maxBodyBytes} bytes, too large to check`;
       return [{ ...faultOfBody(message, 'size'), limit: maxBodyBytes }];

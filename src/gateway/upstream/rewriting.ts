@@ -1,7 +1,7 @@
 import type { Mount } from '../../config/config.ts';
 import { endsWithPath } from '../../config/upstreams.ts';
 import { afterSegments, type RequestTarget, segmentsIn } from '../wire/target.ts';
-import type { StoreResponse } from './store-response.ts';
+import type { BackendResponse } from './backend-response.ts';
 
 /** Of the targets of a route. */
 export interface Rewriting {
@@ -10,7 +10,7 @@ export interface Rewriting {
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
-  readonly answered: ((answer: StoreResponse) => StoreResponse) | null;
+  readonly answered: ((answer: BackendResponse) => BackendResponse) | null;
 }
 
 interface Base {
@@ -60,7 +60,7 @@ export function mountRewriting(
 }
 
 /**
- * A backend whose URL ends with a prefix already has it: http://store/v1 gets /v1/pets, not
+ * A backend whose URL ends with a prefix already has it: http://backend/v1 gets /v1/pets, not
  * /v1/v1/pets. `null`: paths stay unchanged.
  *
  * @param prefixes longest first; `''`: none

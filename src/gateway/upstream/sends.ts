@@ -1,13 +1,13 @@
 import type { Observe } from '../../observe/events.ts';
 import type { Destination } from '../routes.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
+import type { Backends } from './backends.ts';
 import { createInnerProxy } from './inner-proxy.ts';
 import type { Timeouts } from './pools.ts';
-import type { Stores } from './stores.ts';
 import { type Send, sendUpstream } from './upstream-request.ts';
 
 export interface SendsParts {
-  readonly upstreamOf: (name: string) => Stores;
+  readonly upstreamOf: (name: string) => Backends;
   readonly timeouts: Timeouts;
   readonly observe: Observe;
   readonly returned: ReturnedNames;

@@ -12,14 +12,14 @@ import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
 import { watched } from './attempts.ts';
+import type { BackendResponse } from './backend-response.ts';
 import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
 import { isIdempotent } from './retries.ts';
-import type { StoreResponse } from './store-response.ts';
-import { outageOf, type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
+import { type BackendHandle, BackendWentDown, outageOf, type Upstream } from './upstream.ts';
 
 /** Rejects with Outage, Refusal or ClientAbort. */
-export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<StoreResponse>;
+export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<BackendResponse>;
 
 export interface UpstreamRequestParts {
   readonly upstream: Upstream;
@@ -33,20 +33,20 @@ export interface UpstreamRequestParts {
  * Resolves when the head of the response has arrived, with the whole body if one read holds both.
  * Rejects with Outage or ClientAbort.
  */
-export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
+export function sendUpstream(parts: UpstreamRequestParts): Promise<BackendResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
 }
 
-const NONE: readonly StoreHandle[] = [];
+const NONE: readonly BackendHandle[] = [];
 
 class UpstreamRequest implements ResponseReceiver, Waiter {
   readonly #parts: UpstreamRequestParts;
   readonly #asked: ClientRequest;
-  readonly #resolve: (answer: StoreResponse) => void;
+  readonly #resolve: (answer: BackendResponse) => void;
   readonly #reject: (error: unknown) => void;
-  #store: StoreHandle | null = null;
+  #backend: BackendHandle | null = null;
   #epoch = 0;
-  #tried: readonly StoreHandle[] = NONE;
+  #tried: readonly BackendHandle[] = NONE;
   #begun = false;
   #judged = false;
   #repeated = false;
@@ -54,7 +54,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
 
   constructor(
     parts: UpstreamRequestParts,
-    resolve: (answer: StoreResponse) => void,
+    resolve: (answer: BackendResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#parts = parts;
@@ -78,7 +78,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
     else {
       this.#judged = true;
-      this.#store!.answered(status, this.#epoch, exchange.answeredAt);
+      this.#backend!.answered(status, this.#epoch, exchange.answeredAt);
       exchange.cancel = null;
     }
     this.#resolve({
@@ -91,23 +91,23 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
 
   fail(error: ClientError): void {
     const { exchange, upstream } = this.#parts;
-    const store = this.#store!;
+    const backend = this.#backend!;
     exchange.cancel = null;
     if (this.#mayRepeat(error)) {
       this.#repeated = true;
-      store.cancelled(this.#epoch);
-      this.#askAgain(store, error);
+      backend.cancelled(this.#epoch);
+      this.#askAgain(backend, error);
       return;
     }
     // A connection that was about to be closed as idle says nothing about the backend.
-    if (error.failure === 'body' || error.diedIdle) store.cancelled(this.#epoch);
-    else store.failed(error, this.#epoch);
+    if (error.failure === 'body' || error.diedIdle) backend.cancelled(this.#epoch);
+    else backend.failed(error, this.#epoch);
     const { method, upgraded } = this.#asked;
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     // The backend may have begun a WebSocket.
     const isHarmless = upgraded === undefined || error.failure === 'unreachable';
     if (mayRetry && isHarmless && upstream.mayRetry(error, method, this.#retries))
-      this.#retry(store, error);
+      this.#retry(backend, error);
     else this.#reject(outageOf(error));
   }
 
@@ -125,23 +125,23 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     };
   }
 
-  #choose(now: number): StoreHandle | Outage {
+  #choose(now: number): BackendHandle | Outage {
     return this.#parts.upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
   }
 
-  #chooseOther(now = performance.now()): StoreHandle | Outage {
-    this.#tried = [...this.#tried, this.#store!];
+  #chooseOther(now = performance.now()): BackendHandle | Outage {
+    this.#tried = [...this.#tried, this.#backend!];
     return this.#choose(now);
   }
 
-  #giveTo(next: StoreHandle | Outage): void {
+  #giveTo(next: BackendHandle | Outage): void {
     if (next instanceof Outage) {
       this.#lose(next);
       return;
     }
-    this.#store = next;
+    this.#backend = next;
     try {
-      const taken = this.#poolOf(next).take(this.#parts.exchange.client?.party, this);
+      const taken = this.#poolOf(next).take(this.#parts.exchange.client?.owner, this);
       if (taken instanceof Promise)
         taken
           .then((connection) => this.#askOn(next, connection))
@@ -152,38 +152,38 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     }
   }
 
-  #askOn(store: StoreHandle, connection: ClientConnection): void {
+  #askOn(backend: BackendHandle, connection: ClientConnection): void {
     const { exchange } = this.#parts;
     const asked = this.#asked;
     if (!connection.isOpen) {
-      this.#lose(new StoreWentDown());
+      this.#lose(new BackendWentDown());
       return;
     }
     if (exchange.call.left) {
-      this.#poolOf(store).release(connection);
+      this.#poolOf(backend).release(connection);
       this.#reject(new ClientAbort());
       return;
     }
-    const { isTrial } = store;
+    const { isTrial } = backend;
     const { span } = exchange;
-    const epoch = store.begin(this.#operation);
+    const epoch = backend.begin(this.#operation);
     this.#epoch = epoch;
-    exchange.store = store.identity;
+    exchange.backend = backend.identity;
     exchange.cancel = () => {
       connection.cancel(asked);
-      if (!this.#judged) store.cancelled(epoch);
+      if (!this.#judged) backend.cancelled(epoch);
       this.#reject(new ClientAbort());
     };
     try {
       const taker =
         isTrial && this.#isSafe
-          ? new HalfOpenRequest(this, { store, epoch, connection, asked })
+          ? new HalfOpenRequest(this, { backend, epoch, connection, asked })
           : this;
-      connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
+      connection.ask(asked, span === null ? taker : watched(span, asked.fields, backend, taker));
     } catch (error) {
       // Not the connection's fault.
-      store.cancelled(epoch);
-      this.#poolOf(store).release(connection);
+      backend.cancelled(epoch);
+      this.#poolOf(backend).release(connection);
       throw error;
     }
   }
@@ -193,17 +193,18 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     const { exchange } = this.#parts;
     exchange.cancel = null;
     const mayElsewhere =
-      error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
-    if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
+      error instanceof BackendWentDown || (error instanceof PoolBusy && !error.isLate);
+    if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#backend!)) {
       this.#reject(outageOf(error));
       return;
     }
     const next = this.#chooseOther();
-    if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
+    if (next instanceof Outage && !(error instanceof BackendWentDown))
+      this.#reject(outageOf(error));
     else this.#giveTo(next);
   }
 
-  #poolOf({ pool, tunnels }: StoreHandle): Pool {
+  #poolOf({ pool, tunnels }: BackendHandle): Pool {
     return this.#asked.upgraded === undefined ? pool : tunnels;
   }
 
@@ -236,7 +237,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     );
   }
 
-  #retry(store: StoreHandle, error: ClientError): void {
+  #retry(backend: BackendHandle, error: ClientError): void {
     const { upstream, observe } = this.#parts;
     const now = performance.now();
     const next = this.#chooseOther(now);
@@ -245,19 +246,19 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       return;
     }
     if (!upstream.takeRetry(now)) {
-      observe({ type: 'retry.refused', upstream: store.identity.upstream });
+      observe({ type: 'retry.refused', upstream: backend.identity.upstream });
       this.#reject(outageOf(error));
       return;
     }
     this.#retries++;
-    store.retried();
-    this.#askAgain(next, error, store);
+    backend.retried();
+    this.#askAgain(next, error, backend);
   }
 
-  #askAgain(next: StoreHandle, error: Error, failed = next): void {
+  #askAgain(next: BackendHandle, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
-    const { upstream, store } = failed.identity;
-    observe({ type: 'retry', id: exchange.id, upstream, store, error });
+    const { upstream, backend } = failed.identity;
+    observe({ type: 'retry', id: exchange.id, upstream, backend, error });
     this.#giveTo(next);
   }
 
@@ -269,7 +270,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
         const { exchange } = this.#parts;
         this.#judged = true;
         exchange.cancel = null;
-        this.#store!.answered(101, this.#epoch, exchange.answeredAt);
+        this.#backend!.answered(101, this.#epoch, exchange.answeredAt);
         asked.upgraded!(tunnel);
       },
     };
@@ -277,16 +278,16 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
 
   /** However good its head was. */
   #judgeAtEnd(status: number, body: BodyStream): void {
-    const [store, epoch] = [this.#store!, this.#epoch];
-    store.begun(status, epoch, this.#parts.exchange.answeredAt);
+    const [backend, epoch] = [this.#backend!, this.#epoch];
+    backend.begun(status, epoch, this.#parts.exchange.answeredAt);
     body.watch({
       end: () => {
         this.#judged = true;
-        store.answered(status, epoch, performance.now());
+        backend.answered(status, epoch, performance.now());
       },
       fail: (error) => {
         this.#judged = true;
-        store.failed(error as ClientError, epoch);
+        backend.failed(error as ClientError, epoch);
         return outageOf(error);
       },
     });

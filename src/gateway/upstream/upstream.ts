@@ -1,6 +1,6 @@
 import { ClientError, type Pool, PoolBusy } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
-import type { StoreName } from '../../observe/events.ts';
+import type { BackendName } from '../../observe/events.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';
 
@@ -10,18 +10,18 @@ export interface Upstream {
   choose(
     now: number,
     safe: boolean,
-    tried: readonly StoreHandle[],
+    tried: readonly BackendHandle[],
     operation: string,
-  ): StoreHandle | Outage;
+  ): BackendHandle | Outage;
   /** It failed before the first byte of a response. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
   takeRetry(now: number): boolean;
 }
 
 /** Each request that begins ends once: answered, failed or cancelled. */
-export interface StoreHandle {
+export interface BackendHandle {
   /** For events: it references no connection. */
-  readonly identity: StoreName;
+  readonly identity: BackendName;
   readonly pool: Pool;
   /** WebSocket connections last for hours, so they are not pooled with the others. */
   readonly tunnels: Pool;
@@ -38,8 +38,8 @@ export interface StoreHandle {
 }
 
 export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream {
-  const store: StoreHandle = {
-    identity: { upstream: 'mount', store: name, isSole: true },
+  const backend: BackendHandle = {
+    identity: { upstream: 'mount', backend: name, isSole: true },
     pool,
     tunnels,
     isTrial: false,
@@ -50,12 +50,12 @@ export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream
     cancelled() {},
     retried() {},
   };
-  return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
+  return { choose: () => backend, mayRetry: () => false, takeRetry: () => false };
 }
 
 /** Nothing was sent. */
-export class StoreWentDown extends Error {
-  override name = 'StoreWentDown';
+export class BackendWentDown extends Error {
+  override name = 'BackendWentDown';
 }
 
 const OUTAGES = {

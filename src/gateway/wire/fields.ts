@@ -1,5 +1,5 @@
 import { listed, oneByte } from '@storegate/http1';
-import { type Carriers, USUAL_CARRIERS } from '../../common/carriers.ts';
+import { DEFAULT_KEY_HEADERS, type KeyHeaders } from '../../common/key-headers.ts';
 import type { ByVersion, Via } from './via.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
@@ -89,7 +89,7 @@ export interface FieldNamesOptions {
   /** In lower case; a final `*` matches any ending. */
   readonly strip: readonly string[];
   readonly own?: readonly string[];
-  readonly carriers?: Carriers;
+  readonly keyHeaders?: KeyHeaders;
   readonly hide?: boolean;
 }
 
@@ -103,14 +103,19 @@ export class FieldNames extends Spellings<FieldName> {
   readonly bearer: boolean;
   readonly hide: boolean;
 
-  constructor({ strip, own = [], carriers = USUAL_CARRIERS, hide = true }: FieldNamesOptions) {
-    const keys = new Set(carriers.headers.map((name) => name.toLowerCase()));
+  constructor({
+    strip,
+    own = [],
+    keyHeaders = DEFAULT_KEY_HEADERS,
+    hide = true,
+  }: FieldNamesOptions) {
+    const keys = new Set(keyHeaders.headers.map((name) => name.toLowerCase()));
     const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
     const stripped: ReadonlySet<string> = new Set([
       ...NOT_FORWARDED,
       ...strip,
       ...own.map(meaning),
-      ...(hide ? carriers.headers.map(meaning) : []),
+      ...(hide ? keyHeaders.headers.map(meaning) : []),
     ]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
@@ -120,7 +125,7 @@ export class FieldNames extends Spellings<FieldName> {
       const isStripped = stripped.has(meant) || prefixes.some((prefix) => meant.startsWith(prefix));
       return { name, forwarded: !isStripped || (!hide && keys.has(name)), isKey: keys.has(name) };
     });
-    this.bearer = carriers.bearer;
+    this.bearer = keyHeaders.bearer;
     this.hide = hide;
   }
 }

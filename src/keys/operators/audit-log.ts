@@ -78,13 +78,6 @@ export function isOfBans({ action }: Pick<AuditDraft, 'action'>): boolean {
   return action.startsWith('bans.');
 }
 
-/** Ban entries also hold it in the ban, and older versions only there. */
-export function reasonOf({ action, after, reason }: AuditDraft): string | null {
-  if (reason !== undefined) return reason;
-  const { reason: ofBan } = Object(isOfBans({ action }) ? after : null) as { reason?: unknown };
-  return typeof ofBan === 'string' ? ofBan : null;
-}
-
 export function failedEntry(entry: AuditDraft): AuditDraft {
   return { ...entry, action: `${entry.action}.failed`, after: entry.before };
 }
@@ -96,16 +89,14 @@ export interface BulkImportEntry {
   readonly ids: readonly string[];
 }
 
-/**
- * Older versions filed bans under `key:<id>` and `account:<plan>:<account>`; current targets never
- * begin so.
- */
 export function isAbout(
   { target, after }: Pick<AuditDraft, 'target' | 'after'>,
   asked: string,
 ): boolean {
-  if (target === asked || target === `key:${asked}`) return true;
-  if (target === MANY_KEYS)
-    return Array.isArray(Object(after).ids) && (after as BulkImportEntry).ids.includes(asked);
-  return target.startsWith('account:') && target.endsWith(`:${asked}`);
+  if (target === asked) return true;
+  return (
+    target === MANY_KEYS &&
+    Array.isArray(Object(after).ids) &&
+    (after as BulkImportEntry).ids.includes(asked)
+  );
 }

@@ -91,7 +91,7 @@ export class Peaks {
       if (window.scope !== undefined) continue;
       const table = tableIn(hour, plan, window);
       // What remains of a gateway's share does not show the use.
-      if (admission.by === 'alone') table.local = true;
+      if (admission.by === 'local') table.local = true;
       else
         hour.weight += table.note(
           subject,

@@ -5,17 +5,7 @@ import { isRowText, rowIn, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
-import {
-  has,
-  isCount,
-  isMoment,
-  isText,
-  listOf,
-  type Of,
-  oneOf,
-  orAbsent,
-  orNull,
-} from './shapes.ts';
+import { has, isCount, isMoment, isText, listOf, type Of, oneOf, orNull } from './shapes.ts';
 
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
@@ -34,8 +24,8 @@ const isHistory = has({
   /** Oldest first. */
   spans: listOf(has({ start: isMoment, minutes: isCount, policies: isCount, row: isRowText })),
   /** The begin of the oldest minute; `null`: the history is empty. */
-  since: orAbsent(orNull(isMoment)),
-  outages: orAbsent(listOf(has({ begin: isMoment, end: isMoment, policies: isCount }))),
+  since: orNull(isMoment),
+  outages: listOf(has({ begin: isMoment, end: isMoment, policies: isCount })),
 });
 
 export interface HistoryAnswer extends Of<typeof isHistory> {}
@@ -81,20 +71,14 @@ export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   return [...sums.values()].sort((one, other) => one.start - other.start);
 }
 
-/**
- * The latest begin, so that nothing after it is missing. Gateways of older versions return none.
- */
+/** The latest begin, so that nothing after it is missing. */
 export function historySince(
   { from, to }: Pick<HistoryQuery, 'from' | 'to'>,
   answers: readonly HistoryAnswer[],
 ): number {
-  return Math.max(
-    from,
-    ...answers.map(({ since }) => (since === undefined ? from : (since ?? to))),
-  );
+  return Math.max(from, ...answers.map(({ since }) => since ?? to));
 }
 
-/** Gateways of older versions return no outages. */
 export function mergeOutages(answers: readonly HistoryAnswer[]): StateOutage[] {
-  return joinOutages(answers.flatMap(({ outages }) => outages ?? []));
+  return joinOutages(answers.flatMap(({ outages }) => outages));
 }

@@ -2,17 +2,7 @@ import { KIND_NAMES } from '../../limits/kinds.ts';
 import { HighestUses, type WindowUses } from '../peaks/highest.ts';
 import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow } from '../peaks/peaks.ts';
 import { peerQuery } from './query.ts';
-import {
-  has,
-  isCount,
-  isFlag,
-  isMoment,
-  isText,
-  listOf,
-  type Of,
-  oneOf,
-  orAbsent,
-} from './shapes.ts';
+import { has, isCount, isFlag, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
 
 /** A plan has four at most. */
 const MOST_WINDOWS = 8;
@@ -31,7 +21,7 @@ const isPeaks = has({
   costliest: isCount,
   /** 0: since the gateway started. */
   countedSince: listOf(isMoment),
-  windows: listOf(has({ floor: isCount, local: orAbsent(isFlag), rows: listOf(isRow) })),
+  windows: listOf(has({ floor: isCount, local: isFlag, rows: listOf(isRow) })),
 });
 
 export interface PeaksAnswer extends Of<typeof isPeaks> {}

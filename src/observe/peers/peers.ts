@@ -15,14 +15,14 @@ export interface PeerAnswers<Answer> {
   /** This gateway's own answer comes first. */
   readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
   /** Gateways that are alive but did not answer in time. */
-  readonly silent: readonly string[];
+  readonly unresponsive: readonly string[];
   /**
    * Gateways that disappeared in the last day without stopping. `at`: their last message, in Unix
    * milliseconds.
    */
   readonly lost: readonly { readonly gateway: string; readonly at: number }[];
   /** Why no other gateway could be asked, for operators; `null`: all were. */
-  readonly apart: string | null;
+  readonly isolated: string | null;
 }
 
 export interface Peers {
@@ -51,13 +51,18 @@ export function noPeers({ name, answer }: Self): Peers {
   return {
     async ask(question, argument) {
       const own = await answer(question, argument);
-      return { answers: [{ gateway: name, answer: own }], silent: [], lost: [], apart: null };
+      return {
+        answers: [{ gateway: name, answer: own }],
+        unresponsive: [],
+        lost: [],
+        isolated: null,
+      };
     },
     close: async () => {},
   };
 }
 
-/** A gateway with an invalid answer, perhaps of another version, counts as silent. */
+/** A gateway with an invalid answer, perhaps of another version, counts as unresponsive. */
 export async function ask<Argument, Answer>(
   peers: Pick<Peers, 'ask'>,
   {
@@ -66,7 +71,7 @@ export async function ask<Argument, Answer>(
   }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
   argument: Argument,
 ): Promise<PeerAnswers<Answer>> {
-  const { answers, silent, lost, apart } = await peers.ask(name, argument);
+  const { answers, unresponsive, lost, isolated } = await peers.ask(name, argument);
   const [understood, others] = [[] as PeerAnswers<Answer>['answers'][number][], [] as string[]];
   for (const { gateway, answer } of answers) {
     if (isAnswer(answer, argument)) understood.push({ gateway, answer });
@@ -74,8 +79,8 @@ export async function ask<Argument, Answer>(
   }
   return {
     answers: understood,
-    silent: others.length === 0 ? silent : [...silent, ...others].sort(),
+    unresponsive: others.length === 0 ? unresponsive : [...unresponsive, ...others].sort(),
     lost,
-    apart,
+    isolated,
   };
 }

@@ -12,11 +12,10 @@ import {
   listOf,
   type Of,
   oneOf,
-  orAbsent,
   orNull,
 } from './shapes.ts';
 
-const isStep = oneOf('door', 'pages', 'authenticate', 'usage', 'admit', 'contract', 'store');
+const isStep = oneOf('http', 'pages', 'authenticate', 'usage', 'admit', 'contract', 'backend');
 
 export type Step = Of<typeof isStep>;
 
@@ -38,7 +37,7 @@ const LISTED = {
   key: orNull(has({ id: isText, account: isText, plan: isText, subject: orNull(isText) })),
   address: isText,
   /** Equal refusals since the last kept one. */
-  more: isCount,
+  repeated: isCount,
 };
 export const isListed = has(LISTED);
 
@@ -47,7 +46,7 @@ export interface ListedRequest extends Of<typeof isListed> {}
 const isDecision = has({
   verdict: oneOf('admitted', 'limited', 'banned'),
   /** `memory`: the process knew of an earlier refusal; `alone`: the state was down. */
-  by: oneOf('state', 'memory', 'alone'),
+  by: oneOf('state', 'memory', 'local'),
   cost: isCount,
   /** The longest window without room. */
   violated: orNull(isText),
@@ -58,9 +57,9 @@ const isDecision = has({
   /** `null`: the plan has no bans. */
   strikesToBan: orNull(isCount),
   bannedUntil: orNull(isMoment),
-  banBegan: isFlag,
+  banStarted: isFlag,
   /** `null`: no ban began. */
-  rung: orNull(isCount),
+  level: orNull(isCount),
 });
 
 /** Times are by the state's clock. */
@@ -90,10 +89,10 @@ const isFaults = has({
 
 export interface FaultsView extends Of<typeof isFaults> {}
 
-const isStoreView = has({
+const isBackendView = has({
   attempts: isCount,
   /** The last backend; `null`: none or unknown. */
-  asked: orAbsent(orNull(has({ upstream: isText, store: isText }))),
+  target: orNull(has({ upstream: isText, backend: isText })),
   /** Milliseconds until the response head; `null`: none. */
   head: orNull(isLength),
 });
@@ -110,7 +109,7 @@ const isRequest = has({
   windows: listOf(isWindow),
   faults: listOf(isFaults),
   body: has({ declared: orNull(isCount), received: isCount }),
-  store: orNull(isStoreView),
+  backend: orNull(isBackendView),
   /** Kinds of errors, the outer one first. */
   outage: orNull(isText),
   /** Milliseconds since the start; `null`: not reached. `total`: until the response ended. */

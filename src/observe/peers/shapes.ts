@@ -37,12 +37,6 @@ export const listOf =
   (value): value is readonly T[] =>
     Array.isArray(value) && value.every(is);
 
-/** Gateways of older versions lack the member. */
-export const orAbsent =
-  <T>(is: Is<T>): Is<T> =>
-  (value): value is T =>
-    value === undefined || value === null || is(value);
-
 type Members = Readonly<Record<string, Is>>;
 
 /** Ignores further members, which newer versions may add. */

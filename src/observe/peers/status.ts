@@ -1,4 +1,4 @@
-import type { StoreReason } from '../events.ts';
+import type { BackendReason } from '../events.ts';
 import { peerQuery } from './query.ts';
 import {
   has,
@@ -10,15 +10,20 @@ import {
   listOf,
   type Of,
   oneOf,
-  orAbsent,
   orNull,
 } from './shapes.ts';
 
-export const READINESS = ['ready', 'stopping', 'state_away', 'stores_away', 'no_worker'] as const;
+export const READINESS = [
+  'ready',
+  'stopping',
+  'state_down',
+  'upstreams_down',
+  'no_workers',
+] as const;
 export type Readiness = (typeof READINESS)[number];
 
 export interface ProcessReadiness {
-  readonly readiness: Extract<Readiness, 'ready' | 'state_away' | 'stores_away'>;
+  readonly readiness: Extract<Readiness, 'ready' | 'state_down' | 'upstreams_down'>;
   /** Regardless of the settings: `state`, `upstream <name>`. */
   readonly down: readonly string[];
 }
@@ -26,25 +31,25 @@ export interface ProcessReadiness {
 const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
 const isConnections = has(CONNECTIONS);
 
-export interface StoreConnections extends Of<typeof isConnections> {}
+export interface BackendConnections extends Of<typeof isConnections> {}
 
 /**
- * `away`: down, and probed. `returning`: gets few requests at first, and more with each good
+ * `down`: down, and probed. `recovering`: gets few requests at first, and more with each good
  * response.
  */
-export type StoreState = Of<typeof isState>;
-const isState = oneOf('up', 'away', 'returning');
+export type BackendState = Of<typeof isState>;
+const isState = oneOf('up', 'down', 'recovering');
 
-const isStore = has({
+const isBackend = has({
   ...CONNECTIONS,
   upstream: isText,
   /** Host and port. */
-  store: isText,
+  backend: isText,
   weight: isCount,
   state: isState,
   since: isMoment,
   /** `null`: up. */
-  reason: orNull(isWord<StoreReason>()),
+  reason: orNull(isWord<BackendReason>()),
   inFlight: isCount,
   /** Counts since the backend is known. */
   requests: isCount,
@@ -52,7 +57,7 @@ const isStore = has({
   retries: isCount,
 });
 
-export interface StoreStatus extends Of<typeof isStore> {}
+export interface BackendStatus extends Of<typeof isBackend> {}
 
 export const isProcess = has({
   /** From 1; `null`: a gateway of one process. */
@@ -62,12 +67,12 @@ export const isProcess = has({
   /** Bytes. */
   memory: isCount,
   /** `null`: the shared state is up, or not used. */
-  aloneSince: orNull(isMoment),
+  localSince: orNull(isMoment),
   /** Moving average in milliseconds; `null`: no response yet, or the state is local. */
   stateTime: orNull(isLength),
-  store: isConnections,
+  backend: isConnections,
   /** In the order of the settings. */
-  stores: orAbsent(listOf(isStore)),
+  backends: listOf(isBackend),
 });
 
 export interface ProcessStatus extends Of<typeof isProcess> {}
@@ -82,7 +87,7 @@ const isConfiguration = has({
   plans: isText,
   contract: isText,
   /** The copy in force of a contract whose URL was unreachable. */
-  copy: orAbsent(orNull(has({ at: isMoment, reason: isText }))),
+  copy: orNull(has({ at: isMoment, reason: isText })),
   /** Settings that take effect after a restart. */
   waiting: listOf(isText),
   /** `null`: no reload since the start. */

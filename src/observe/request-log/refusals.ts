@@ -80,7 +80,7 @@ export class RefusalLog {
       notes,
       endedAt,
       number,
-      more: source.unkept,
+      repeated: source.unkept,
       equals,
     });
     source.unkept = 0;

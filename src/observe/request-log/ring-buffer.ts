@@ -1,7 +1,7 @@
 import type { Reading } from '../../limits/admission.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
-import type { RequestEvent, RequestTrace, StoreName } from '../events.ts';
+import type { BackendName, RequestEvent, RequestTrace } from '../events.ts';
 import type { Notes, RequestLogEntry } from './view.ts';
 
 /** Windows with columns. */
@@ -19,11 +19,11 @@ class References {
   verdict: string | null = null;
   path: string | null = null;
   subject: string | null = null;
-  by: 'memory' | 'alone' | undefined = undefined;
+  by: 'memory' | 'local' | undefined = undefined;
   escalation: BanEscalation | null = null;
   scopes: Scopes = NO_SCOPES;
   traceparent: string | null = null;
-  store: StoreName | null = null;
+  backend: BackendName | null = null;
   address = '';
   notes: Notes | null = null;
   readonly windows: (Window | null)[] = Array(WINDOWS).fill(null);
@@ -122,7 +122,7 @@ export class SuccessBuffer {
       upstream: orNull(numbers[3]!),
       trace: traceIn(kept, numbers),
     };
-    return { event, notes, endedAt: numbers[0]!, more: 0 };
+    return { event, notes, endedAt: numbers[0]!, repeated: 0 };
   }
 }
 
@@ -140,7 +140,7 @@ function writeReferences(kept: References, event: RequestEvent, trace: RequestTr
   kept.escalation = trace.escalation;
   kept.scopes = trace.scopes;
   kept.traceparent = trace.traceparent;
-  kept.store = trace.store;
+  kept.backend = trace.backend;
 }
 
 function writeReadings(
@@ -167,7 +167,7 @@ function writeReadings(
 }
 
 function traceIn(kept: References, numbers: Float64Array): RequestTrace {
-  const { path, subject, verdict, by, escalation, scopes, traceparent, store } = kept;
+  const { path, subject, verdict, by, escalation, scopes, traceparent, backend } = kept;
   const now = numbers[11]!;
   const usage = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
   return {
@@ -176,7 +176,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
     escalation,
     scopes,
     traceparent,
-    store,
+    backend,
     usage,
     message: null,
     reason: null,

@@ -30,11 +30,11 @@ export interface RequestLogEntry {
   /** Unix milliseconds. */
   readonly endedAt: number;
   /** Equal ones since the last kept one. */
-  readonly more: number;
+  readonly repeated: number;
 }
 
 export function requestView(
-  { event, notes, endedAt, more }: RequestLogEntry,
+  { event, notes, endedAt, repeated }: RequestLogEntry,
   worker: number | null,
 ): RequestView {
   const { id, method, operation, status, complete, code, address, duration, upstream, trace } =
@@ -56,7 +56,7 @@ export function requestView(
     code,
     address,
     times,
-    more,
+    repeated,
     at: Math.round(endedAt - duration),
     path: trace?.path ?? null,
     step: stepOf(event),
@@ -68,7 +68,7 @@ export function requestView(
     windows: trace ? windowsOf(trace) : [],
     faults: faultsOf(trace, notes),
     body: { declared: trace ? trace.declared : null, received: trace?.received ?? 0 },
-    store: storeOf(event, notes),
+    backend: backendOf(event, notes),
     outage: notes?.outage ?? null,
   };
 }
@@ -82,7 +82,7 @@ export function listed(request: RequestView): ListedRequest {
     windows,
     faults,
     body,
-    store,
+    backend,
     outage,
     times,
     ...rest
@@ -99,16 +99,16 @@ const OF_KEY: ReadonlySet<string> = new Set([
 ]);
 
 function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
-  if (code === null) return status >= 500 ? 'store' : null;
-  if (trace === undefined) return 'door';
+  if (code === null) return status >= 500 ? 'backend' : null;
+  if (trace === undefined) return 'http';
   // An operation of the contract has a path and may have one of these names.
   if (trace.path === null && operation === 'reference') return 'pages';
   if (trace.path === null && operation === 'usage') return 'usage';
-  if (trace.forwarded !== null) return 'store';
+  if (trace.forwarded !== null) return 'backend';
   if (trace.admission !== null)
     return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
   if (trace.authenticated !== null) return 'admit';
-  return OF_KEY.has(code) ? 'authenticate' : 'door';
+  return OF_KEY.has(code) ? 'authenticate' : 'http';
 }
 
 function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'] {
@@ -128,8 +128,8 @@ function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): D
     retryAfter: verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
     strikesToBan: escalation?.strikes ?? null,
     bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
-    banBegan: banBegins,
-    rung: admission.banLevel ?? null,
+    banStarted: banBegins,
+    level: admission.banLevel ?? null,
   };
 }
 
@@ -166,13 +166,13 @@ export function reportedFaults({
   return { side, reportOnly: !refused, count, faults: first };
 }
 
-function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['store'] {
+function backendOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['backend'] {
   if (!trace || trace.forwarded === null) return null;
-  const { store: asked } = trace;
+  const { backend: asked } = trace;
   const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
   return {
     attempts,
-    asked: asked && { upstream: asked.upstream, store: asked.store },
+    target: asked && { upstream: asked.upstream, backend: asked.backend },
     head: roundMilliseconds(upstream),
   };
 }

@@ -126,7 +126,7 @@ export function createSpanMaker(
         startTime: clock.at(attempt.startedAt),
         attributes: {
           'http.request.method': method,
-          ...serverIn(attempt.store),
+          ...serverIn(attempt.backend),
           ...(route !== null && { 'url.template': route }),
           ...(answered !== null && { 'http.response.status_code': answered }),
           ...(error !== null && { 'error.type': error }),
@@ -178,11 +178,11 @@ function nameOf({ method }: RequestEvent, route: string | null): string {
   return route === null ? verb : `${verb} ${route}`;
 }
 
-/** `store`: host and port. */
-function serverIn(store: string | null): Attributes {
-  const at = store === null ? -1 : store.lastIndexOf(':');
+/** `backend`: host and port. */
+function serverIn(backend: string | null): Attributes {
+  const at = backend === null ? -1 : backend.lastIndexOf(':');
   if (at < 0) return {};
-  return { 'server.address': store!.slice(0, at), 'server.port': Number(store!.slice(at + 1)) };
+  return { 'server.address': backend!.slice(0, at), 'server.port': Number(backend!.slice(at + 1)) };
 }
 
 /** Milliseconds; `Date.now()` has whole ones. */

@@ -61,7 +61,7 @@ export class WorkerPool {
     const all = this.#serving().map((handle) => handle.readiness);
     const worst = all.find(({ readiness }) => readiness !== 'ready') ?? all[0];
     return {
-      readiness: worst?.readiness ?? 'no_worker',
+      readiness: worst?.readiness ?? 'no_workers',
       down: [...new Set(all.flatMap(({ down }) => down))],
     };
   }

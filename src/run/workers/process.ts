@@ -176,7 +176,7 @@ function carrierParts(
   settings: ActiveConfig<ServedConfig>,
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Omit<CarrierParts, 'log' | 'others'> {
-  const { redis, audit, data: folder, http: door } = settings.config;
+  const { redis, audit, data: folder, http } = settings.config;
   return {
     settings,
     worker,
@@ -187,7 +187,7 @@ function carrierParts(
     minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
     openGuard: (observe) =>
-      createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
+      createSharedGuard({ primary, ...http.authFailureLimit, workers, observe }),
     deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, CALL_TIMEOUT),
   };
 }

@@ -92,7 +92,7 @@ export function peersInRedis(
     if (own === null) return;
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
-    // The asking gateway reports it as silent.
+    // The asking gateway reports it as unresponsive.
     if (text)
       await withDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(
         () => {},
@@ -112,12 +112,12 @@ export function peersInRedis(
   async function askPeers(
     question: string,
     argument: unknown,
-  ): Promise<Omit<PeerAnswers<unknown>, 'apart'>> {
+  ): Promise<Omit<PeerAnswers<unknown>, 'isolated'>> {
     await withDeadline(subscription.live(), ANSWER_TIMEOUT);
     const { here, lost } = await others();
     const missing = new Set(here);
     const answers: PendingQuestion['answers'] = [];
-    if (missing.size === 0) return { answers, silent: [], lost };
+    if (missing.size === 0) return { answers, unresponsive: [], lost };
     const id = randomUUID();
     const all = new Promise<void>(
       (complete) => void waiting.set(id, { missing, answers, complete }),
@@ -125,15 +125,15 @@ export function peersInRedis(
     try {
       const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
-      // Missing gateways are reported as silent.
+      // Missing gateways are reported as unresponsive.
       await withDeadline(all, ANSWER_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
     }
-    return { answers, silent: [...missing].sort(), lost };
+    return { answers, unresponsive: [...missing].sort(), lost };
   }
 
-  /** Gateways of the last day: recent ones, and silent ones without a clean stop. */
+  /** Gateways of the last day: recent ones, and unresponsive ones without a clean stop. */
   async function others() {
     const list = await withTimeout(
       checkShape(
@@ -162,11 +162,11 @@ export function peersInRedis(
       const [own, theirs] = await Promise.all([
         self === null ? { answers: [] } : noPeers(self).ask(question, argument),
         askPeers(question, argument).catch((error: unknown) => {
-          const apart = reasonText(redis, error instanceof Outage ? error.cause : error);
-          return { answers: [], silent: [], lost: [], apart };
+          const isolated = reasonText(redis, error instanceof Outage ? error.cause : error);
+          return { answers: [], unresponsive: [], lost: [], isolated };
         }),
       ]);
-      return { apart: null, ...theirs, answers: [...own.answers, ...theirs.answers] };
+      return { isolated: null, ...theirs, answers: [...own.answers, ...theirs.answers] };
     },
     async close() {
       isClosed = true;

@@ -109,7 +109,7 @@ export class SharedState implements State {
       return refusal;
     }
     if (!this.#options.breakers.of(subject).isOpen) return this.#ask(subject, limits, cost, scopes);
-    return this.#decideAlone(subject, limits, cost, scopes, null);
+    return this.#decideLocally(subject, limits, cost, scopes, null);
   }
 
   /** The strike is sent with the next refusals; during an outage it is lost. */
@@ -214,7 +214,7 @@ export class SharedState implements State {
       if (!(error instanceof Outage)) throw error;
       this.#options.breakers.recordFailure(breaker, error);
       this.#reconciler.sendLater();
-      return this.#decideAlone(subject, limits, cost, scopes, error.cause);
+      return this.#decideLocally(subject, limits, cost, scopes, error.cause);
     }
   }
 
@@ -230,7 +230,7 @@ export class SharedState implements State {
     return held.verdict === 'admitted' ? admission : held;
   }
 
-  #decideAlone(
+  #decideLocally(
     subject: string,
     limits: Limits,
     cost: number,
@@ -244,8 +244,8 @@ export class SharedState implements State {
         cause: cause ?? 'the shared state is down',
         headers: ['Retry-After', '1'],
       });
-    if (policy === 'allow') return { ...uncounted(limits, this.#clock.read()), by: 'alone' };
-    return { ...this.#local.admit(subject, limits, cost, scopes), by: 'alone' };
+    if (policy === 'allow') return { ...uncounted(limits, this.#clock.read()), by: 'local' };
+    return { ...this.#local.admit(subject, limits, cost, scopes), by: 'local' };
   }
 
   /** A message of a ban may be older than the known ban, so it does not remove that ban. */

@@ -29,7 +29,7 @@ function refusal(id: string, account: string, code: string | null = 'key_banned'
     code,
     key,
     address: '127.0.0.1',
-    more: 0,
+    repeated: 0,
     ...words,
   };
 }
@@ -61,10 +61,10 @@ class Asked {
               pid: 1,
               inFlight: 2,
               memory: 1,
-              aloneSince: null,
+              localSince: null,
               stateTime: null,
-              stores: [],
-              store: { open: 1, idle: 0, waiting: 0, most: 8 },
+              backends: [],
+              backend: { open: 1, idle: 0, waiting: 0, most: 8 },
             },
           },
         ],
@@ -77,8 +77,8 @@ class Asked {
           { gateway: 'one', answer },
           { gateway: 'odd', answer: {} },
         ],
-        silent: ['gone'],
-        apart: null,
+        unresponsive: ['gone'],
+        isolated: null,
       };
     },
   } as unknown as Peers;
@@ -125,7 +125,7 @@ test('polls once for all listeners, and not without listeners', async () => {
       inFlight: 2,
       latency: { p50: null },
       gateways: [
-        { gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, limit: 8 } },
+        { gateway: 'one', readiness: 'ready', processes: 1, backend: { open: 1, limit: 8 } },
       ],
       unresponsive: ['gone', 'odd'],
     },

@@ -5,7 +5,7 @@ import { loadContract } from '../../../src/config/contract/contract.ts';
 test('misspelt names of our extensions are refused, and those of other vendors are not', () => {
   const document = {
     ...head,
-    'x-store': 'fine',
+    'x-backend': 'fine',
     'x-gateway-upstream': 'fine',
     'x-unchecked': 'fine',
     tags: [{ name: 'pets', 'x-storegate-Upstream': 'stock' }],

@@ -10,7 +10,7 @@ const load = (document: object) =>
 const apiKey = (name: string, where = 'header') => ({ type: 'apiKey', in: where, name });
 const BEARER = { type: 'http', scheme: 'Bearer' };
 
-describe('carriers of the key', () => {
+describe('keyHeaders of the key', () => {
   test.each<[string, object[], readonly string[], boolean, boolean]>([
     ['no schemes', [], ['X-API-Key'], true, false],
     ['X-API-Key', [apiKey('x-api-key')], ['x-api-key'], false, false],
@@ -32,12 +32,12 @@ describe('carriers of the key', () => {
     ],
   ])('%s', (_what, schemes, headers, bearer, sharesAuthorization) => {
     const securitySchemes = Object.fromEntries(schemes.map((scheme, i) => [`s${i}`, scheme]));
-    const { carriers, sharesAuthorization: shares } = load({
+    const { keyHeaders, sharesAuthorization: shares } = load({
       paths: {},
       components: { securitySchemes },
     });
-    expect({ carriers, shares }).toEqual({
-      carriers: { headers, bearer },
+    expect({ keyHeaders, shares }).toEqual({
+      keyHeaders: { headers, bearer },
       shares: sharesAuthorization,
     });
   });

@@ -55,7 +55,7 @@ export function bansTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Filter' }).click();
       await log.getByText('scrapes').waitFor({ state: 'detached' });
       await log.getByText('loops', { exact: true }).waitFor();
-      expect(page.url()).toContain('party=beta');
+      expect(page.url()).toContain('subject=beta');
     });
   });
 }

@@ -2,24 +2,24 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../support/free-port.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import { fakeStore } from '../../support/upstream.ts';
+import { fakeBackend } from '../../support/upstream.ts';
 import type { ConsoleStand } from './stand.ts';
 
 export function nowTests(stand: ConsoleStand): void {
   describe('the view Overview', () => {
-    let store: Awaited<ReturnType<typeof fakeStore>>;
+    let backend: Awaited<ReturnType<typeof fakeBackend>>;
     let gateway: TestGateway;
     let page: Page;
     let complaints: string[];
     let secret: string;
-    let storeStatus = 200;
+    let backendStatus = 200;
 
     beforeAll(async () => {
-      store = await fakeStore(
-        (_request, response) => void response.writeHead(storeStatus).end('[]'),
+      backend = await fakeBackend(
+        (_request, response) => void response.writeHead(backendStatus).end('[]'),
       );
       gateway = await TestGateway.start({
-        storeUrl: store.url,
+        backendUrl: backend.url,
         env: { STOREGATE_ADMIN_PORT: `${await freePort()}` },
         plans: 'plans:\n  free: { windows: [{ limit: 100, per: minute }] }\n',
       });
@@ -30,7 +30,7 @@ export function nowTests(stand: ConsoleStand): void {
     afterAll(async () => {
       await page?.context().close();
       await gateway?.stop();
-      await store?.close();
+      await backend?.close();
     });
 
     const send = async (times: number) => {
@@ -51,14 +51,14 @@ export function nowTests(stand: ConsoleStand): void {
         .getByText(/\d ms ·/)
         .waitFor();
       expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
-        'Stores',
+        'Backends',
         'Last two minutes',
         'Last hour',
         'Last day',
       ]);
       expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
-      const stores = page.getByRole('region', { name: 'Stores' }).getByRole('row');
-      expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(
+      const backends = page.getByRole('region', { name: 'Backends' }).getByRole('row');
+      expect(await backends.filter({ hasText: new URL(backend.url).host }).innerText()).toMatch(
         /\sdefault\s+up\s/,
       );
     });
@@ -76,7 +76,7 @@ export function nowTests(stand: ConsoleStand): void {
     });
 
     test('names each problem, with a link to its details', async () => {
-      storeStatus = 500;
+      backendStatus = 500;
       await send(5);
       await verdict().getByText('Down', { exact: true }).waitFor();
       const trouble = verdict()

@@ -63,7 +63,7 @@ export function requestsTests(stand: ConsoleStand): void {
           /^admit refused limited; minute has less than 1 unit left; .*retry at (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d, in \d+ s/,
         ),
         'contract not reached',
-        'store not reached',
+        'backend not reached',
       ]);
       expect(await page.getByRole('row', { name: /^minute/ }).innerText()).toMatch(
         /minute\s+fixed\s+2\s+0\s+0/,

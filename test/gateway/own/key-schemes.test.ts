@@ -17,15 +17,15 @@ const BOTH = { headers: ['X-API-Key'], bearer: true };
 const BEARER = { headers: [], bearer: true };
 
 type Name = keyof typeof SCHEMES;
-type Carriers = typeof HEADER;
+type KeyHeaders = typeof HEADER;
 
-function schemesOf(names: readonly Name[], carriers: Carriers) {
+function schemesOf(names: readonly Name[], keyHeaders: KeyHeaders) {
   const written = new Map(names.map((name) => [name as string, SCHEMES[name]]));
-  return keySchemes(written, carriers, createNames(names));
+  return keySchemes(written, keyHeaders, createNames(names));
 }
 
 describe('security requirements of an operation that needs a key', () => {
-  test.each<[string, readonly Name[], Carriers, unknown, unknown]>([
+  test.each<[string, readonly Name[], KeyHeaders, unknown, unknown]>([
     [
       'without any: the key in every way',
       [],
@@ -113,8 +113,8 @@ describe('security requirements of an operation that needs a key', () => {
         { query: [], gatewayKey: [] },
       ],
     ],
-  ])('%s', (_what, names, carriers, security, needed) => {
-    expect(schemesOf(names, carriers).withKey(security)).toEqual(needed);
+  ])('%s', (_what, names, keyHeaders, security, needed) => {
+    expect(schemesOf(names, keyHeaders).withKey(security)).toEqual(needed);
   });
 
   test('each contain a scheme that carries the key, and only defined schemes', () => {
@@ -123,11 +123,11 @@ describe('security requirements of an operation that needs a key', () => {
       fc.oneof(name, fc.string()),
       fc.oneof(fc.constant([]), fc.anything()),
     );
-    const carriers = fc.constantFrom(HEADER, BOTH, BEARER);
+    const keyHeaders = fc.constantFrom(HEADER, BOTH, BEARER);
     const security = fc.oneof(fc.array(requirement), fc.anything());
     fc.assert(
-      fc.property(fc.uniqueArray(name), carriers, security, (names, carriers, security) => {
-        const { added, withKey } = schemesOf(names, carriers);
+      fc.property(fc.uniqueArray(name), keyHeaders, security, (names, keyHeaders, security) => {
+        const { added, withKey } = schemesOf(names, keyHeaders);
         const schemes = new Map<string, object>([
           ...names.map((one) => [one, SCHEMES[one]] as const),
           ...Object.entries(added as object),
@@ -137,8 +137,8 @@ describe('security requirements of an operation that needs a key', () => {
         for (const one of all) {
           const parts = Object.keys(one).map((part) => schemes.get(part) as Record<string, string>);
           const carries = ({ name = '', scheme = '' }: Record<string, string>) =>
-            (carriers.headers.length > 0 && name.toLowerCase() === 'x-api-key') ||
-            (carriers.bearer && scheme.toLowerCase() === 'bearer');
+            (keyHeaders.headers.length > 0 && name.toLowerCase() === 'x-api-key') ||
+            (keyHeaders.bearer && scheme.toLowerCase() === 'bearer');
           expect(parts.every((part) => part !== undefined)).toBe(true);
           expect(parts.some(carries)).toBe(true);
         }

@@ -11,7 +11,7 @@ import { folderWith } from '../../config/folder.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a document of any form
 type Json = any;
 
-const SETTINGS: Publication = { hasUsage: true, carriers: null, hasPublicPlan: true };
+const SETTINGS: Publication = { hasUsage: true, keyHeaders: null, hasPublicPlan: true };
 const get = (more: object = {}) => ({ get: { responses: done, ...more } });
 
 interface Options extends Partial<Publication> {
@@ -106,7 +106,7 @@ describe('responses of an operation in the published document', () => {
 describe('security of the published document', () => {
   const token = { type: 'http', scheme: 'bearer' };
   const components = { securitySchemes: { token } };
-  const headerOnly = { carriers: { headers: ['X-Key'], bearer: false } };
+  const headerOnly = { keyHeaders: { headers: ['X-Key'], bearer: false } };
 
   test('asks for the key beside the token of the API, except where an operation is public', () => {
     const paths = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Guard } from '../../../src/callers/guard.ts';
-import { type Carriers, USUAL_CARRIERS } from '../../../src/common/carriers.ts';
+import { DEFAULT_KEY_HEADERS, type KeyHeaders } from '../../../src/common/key-headers.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
 import type { Client } from '../../../src/keys/key.ts';
@@ -20,13 +20,13 @@ function authenticating({
   later = false,
   acceptsImported = false,
   failuresLeft = 10,
-  carriers = USUAL_CARRIERS,
+  keyHeaders = DEFAULT_KEY_HEADERS,
 }: {
   keys?: Readonly<Record<string, Client>>;
   later?: boolean;
   acceptsImported?: boolean;
   failuresLeft?: number;
-  carriers?: Carriers;
+  keyHeaders?: KeyHeaders;
 } = {}) {
   const clock = new TestClock();
   const byHash = new Map(
@@ -56,7 +56,7 @@ function authenticating({
     keyring,
     guard,
     clock: clock.read,
-    carriers,
+    keyHeaders,
     anonymous: null,
   });
   const by = (headers: Record<string, string>, exchange = exchangeOf('GET', headers)) => ({

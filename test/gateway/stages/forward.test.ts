@@ -25,7 +25,7 @@ interface Far {
   fail(error: Error): void;
 }
 
-type Store = (far: Far) => void;
+type Backend = (far: Far) => void;
 
 const HOUR = 3_600_000;
 const pools: Pool[] = [];
@@ -39,9 +39,9 @@ interface Behaviour {
   readonly headersTimeout?: number;
 }
 
-/** The n-th store handles the n-th request. The stage may open one connection. */
+/** The n-th backend handles the n-th request. The stage may open one connection. */
 function forwarding(
-  stores: Store[],
+  backends: Backend[],
   { connects = true, connectTimeout = HOUR, headersTimeout = HOUR }: Behaviour = {},
 ) {
   const sent: string[] = [];
@@ -55,7 +55,7 @@ function forwarding(
     headersTimeout,
     bodyTimeout: HOUR,
     keepAliveTimeout: HOUR,
-    host: 'store',
+    host: 'backend',
     basePath: '/base',
     open(receive, connected) {
       opened++;
@@ -64,7 +64,7 @@ function forwarding(
         write(chunk, _encoding, done) {
           sent.push(chunk.toString('latin1'));
           done();
-          setImmediate(() => stores[sent.length - 1]!(far));
+          setImmediate(() => backends[sent.length - 1]!(far));
         },
       });
       socket.pause = () => {
@@ -87,7 +87,7 @@ function forwarding(
     },
   });
   pools.push(pool);
-  const upstream = soleUpstream('store:80', pool);
+  const upstream = soleUpstream('backend:80', pool);
   const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainAnswers: false });
   const observe = (event: Event) => events.push(event);
   const send: Send = (exchange, asked) =>
@@ -117,12 +117,12 @@ function text(status: number, fields: Readonly<Record<string, string>>, body = '
 const OK = text(200, { 'content-length': '2' }, 'ok');
 
 const answers =
-  (...reads: string[]): Store =>
+  (...reads: string[]): Backend =>
   (far) =>
     far.send(...reads);
 
 const fails =
-  (code: string): Store =>
+  (code: string): Backend =>
   (far) =>
     far.fail(Object.assign(new Error(code), { code }));
 
@@ -140,7 +140,7 @@ async function gathered(body: BodyStream): Promise<string> {
   });
 }
 
-describe('the store is asked', () => {
+describe('the backend is asked', () => {
   test('with the target as it came, the checked bytes, and the client', async () => {
     const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
     const target = '/p%65ts?limit=%31&';
@@ -255,7 +255,7 @@ describe('and returns its response as a value', () => {
 });
 
 describe('a missing response is an outage', () => {
-  test.each<[string, Store, Behaviour, string]>([
+  test.each<[string, Backend, Behaviour, string]>([
     ['ECONNREFUSED', fails('ECONNREFUSED'), { connects: false }, 'upstream_unavailable'],
     [
       'no connection in time',
@@ -267,8 +267,8 @@ describe('a missing response is an outage', () => {
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
     ['an invalid response', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
-  ])('%s is reported as such', async (_what, store, behaviour, outage) => {
-    const { ask, opened } = forwarding([store, store], behaviour);
+  ])('%s is reported as such', async (_what, backend, behaviour, outage) => {
+    const { ask, opened } = forwarding([backend, backend], behaviour);
     // The second request shows that the first has released its slot.
     for (const place of [1, 2]) {
       await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: outage });
@@ -303,7 +303,7 @@ describe('a connection that was closed while idle', () => {
         type: 'retry',
         id: 'request-1',
         upstream: 'mount',
-        store: 'store:80',
+        backend: 'backend:80',
         error: expect.any(Error),
       },
     ]);

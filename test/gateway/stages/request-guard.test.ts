@@ -21,7 +21,7 @@ function* reachedFrom(
 test('the event of a request holds plain values, and no data of the client', () => {
   const events: Event[] = [];
   const faults = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
-  const door = createRequestGuard({
+  const guard = createRequestGuard({
     config: settings,
     paths,
     via,
@@ -35,7 +35,7 @@ test('the event of a request holds plain values, and no data of the client', () 
     Cookie: 'hidden',
     'Content-Length': '6',
   });
-  const exchange = door.open(call);
+  const exchange = guard.open(call);
   const client = knownClient();
   const readings = client.limits.windows.map((window) => ({ window, remaining: 1, resetAt: 2 }));
   const admission = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pickCandidate } from '../../../src/gateway/upstream/balancer.ts';
 
-const store = fc.record({
+const backend = fc.record({
   weight: fc.integer({ min: 1, max: 1000 }),
   load: fc.integer({ min: 0, max: 1000 }),
 });
@@ -41,7 +41,7 @@ describe('the choice', () => {
   test('is one of the backends, whatever the weights and the random numbers', () => {
     fc.assert(
       fc.property(
-        fc.array(store, { minLength: 2, maxLength: 9 }),
+        fc.array(backend, { minLength: 2, maxLength: 9 }),
         fc.infiniteStream(places),
         (all, random) => {
           expect(all).toContain(pickCandidate(all, () => random.next().value as number));
@@ -52,7 +52,7 @@ describe('the choice', () => {
 
   test('of two is the one with fewer requests for its weight', () => {
     fc.assert(
-      fc.property(store, store, fc.infiniteStream(places), (one, other, random) => {
+      fc.property(backend, backend, fc.infiniteStream(places), (one, other, random) => {
         fc.pre((one.load + 0.5) / one.weight < other.load / other.weight);
         expect(pickCandidate([one, other], () => random.next().value as number)).toBe(one);
       }),

@@ -31,14 +31,14 @@ function names(
     asked++;
     return answer();
   };
-  const made = new DnsResolver({ host: 'store.example', every: EVERY, moved, resolve });
+  const made = new DnsResolver({ host: 'backend.example', every: EVERY, moved, resolve });
   closing.push(() => made.close());
   return made;
 }
 
 function lookup(of: DnsResolver): Promise<string[]> {
   return new Promise((resolve, reject) =>
-    of.lookup('store.example', { all: true }, (error, found) =>
+    of.lookup('backend.example', { all: true }, (error, found) =>
       error ? reject(error) : resolve((found as LookupAddress[]).map(({ address }) => address)),
     ),
   );
@@ -100,7 +100,7 @@ describe('the addresses of a name', () => {
     const some = names();
     await expect(lookup(some)).rejects.toThrow('EAI_AGAIN');
     answer = () => [];
-    await expect(lookup(some)).rejects.toThrow('store.example has no address');
+    await expect(lookup(some)).rejects.toThrow('backend.example has no address');
     answer = () => at('10.0.0.1');
     expect(await lookup(some)).toEqual(['10.0.0.1']);
   });
@@ -108,7 +108,7 @@ describe('the addresses of a name', () => {
   test.each([
     ['10.0.0.1', false],
     ['[::1]', false],
-    ['store.example', true],
+    ['backend.example', true],
     ['localhost', true],
   ])('%s is a name: %s', (host, is) => {
     expect(isName(host)).toBe(is);
@@ -157,7 +157,7 @@ test('connections use the next address after a refusal, and leave an address tha
     headersTimeout: 5_000,
     bodyTimeout: 5_000,
     keepAliveTimeout: 5_000,
-    host: 'store',
+    host: 'backend',
     open: openerTo(new URL(`http://store.example:${port}`), { lookup: some.lookup }),
   });
   closing.push(() => pool.close());

@@ -16,11 +16,11 @@ function settings({
   alone = true,
   ...ejection
 }: Given = {}): HealthSettings {
-  const stores = ['http://one', 'http://two']
+  const backends = ['http://one', 'http://two']
     .slice(alone ? 1 : 0)
     .map((url) => ({ url, weight: 1 }));
   return {
-    stores,
+    backends,
     ejection: {
       enabled: true,
       failures: 5,
@@ -62,14 +62,14 @@ function several(count: number, end: Failure | 'good', mayGo = others): void {
 
 function eject(): void {
   several(5, 'unreachable');
-  expect(health.state).toBe('away');
+  expect(health.state).toBe('down');
 }
 
 function return_(): void {
   eject();
   now += 100;
   expect(health.checked('good', now, others)).toBe(true);
-  expect(health.state).toBe('returning');
+  expect(health.state).toBe('recovering');
 }
 
 describe('a backend is down', () => {
@@ -82,7 +82,7 @@ describe('a backend is down', () => {
     several(count - 1, failure);
     expect(health.state).toBe('up');
     expect(one(failure)).toBe(true);
-    expect([health.state, health.reason]).toEqual(['away', failure]);
+    expect([health.state, health.reason]).toEqual(['down', failure]);
     expect(health.takes(true, now)).toBe(false);
   });
 
@@ -94,7 +94,7 @@ describe('a backend is down', () => {
       now += 10;
       health.bad('broken', epoch, now, others);
     }
-    expect([health.state, health.reason]).toEqual(['away', 'broken']);
+    expect([health.state, health.reason]).toEqual(['down', 'broken']);
   });
 
   test('if it returns and truncates responses again', () => {
@@ -103,7 +103,7 @@ describe('a backend is down', () => {
     for (const epoch of epochs) health.begun(epoch, now);
     now += 1_000;
     expect(health.bad('broken', epochs[0]!, now, others)).toBe(true);
-    expect(health.state).toBe('away');
+    expect(health.state).toBe('down');
   });
 
   test('not after as many with a good response between them', () => {
@@ -127,13 +127,13 @@ describe('a backend is down', () => {
   test('but refused connections count for all operations', () => {
     one('good');
     several(5, 'unreachable', noOther);
-    expect(health.state).toBe('away');
+    expect(health.state).toBe('down');
   });
 
   test('if half of the last requests failed and another backend is up, and not without another one', () => {
     for (const [mayGo, state] of [
       [noOther, 'up'],
-      [others, 'away'],
+      [others, 'down'],
     ] as const) {
       health = new Health(settings(), now);
       for (let i = 0; i < 10; i++) {
@@ -161,14 +161,14 @@ describe('a backend is down', () => {
     for (const verdict of ['silent', 'good', 'silent', 'bad'] as const)
       expect(health.checked(verdict, now, others)).toBe(false);
     expect(health.checked('silent', now, others)).toBe(true);
-    expect([health.state, health.reason]).toEqual(['away', 'check']);
+    expect([health.state, health.reason]).toEqual(['down', 'check']);
   });
 
   test('because of wrong responses to checks only if enough others are up: a wrong path must not remove all', () => {
     for (let i = 0; i < 9; i++) health.checked('bad', now, noOther);
     expect(health.state).toBe('up');
     health.checked('silent', now, noOther);
-    expect(health.state).toBe('away');
+    expect(health.state).toBe('down');
   });
 });
 
@@ -177,7 +177,7 @@ describe('a backend that is down', () => {
     const epochs = Array.from({ length: 9 }, () => health.begin());
     return_();
     for (const epoch of epochs) expect(health.bad('hanging', epoch, now, others)).toBe(false);
-    expect(health.state).toBe('returning');
+    expect(health.state).toBe('recovering');
   });
 
   test('is not judged by their number either, once it is up', () => {
@@ -194,9 +194,9 @@ describe('a backend that is down', () => {
     health = new Health(settings({ healthy: 2 }), now);
     eject();
     for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
-    expect(health.state).toBe('away');
+    expect(health.state).toBe('down');
     expect(health.checked('good', now, others)).toBe(true);
-    expect(health.state).toBe('returning');
+    expect(health.state).toBe('recovering');
   });
 });
 
@@ -267,7 +267,7 @@ describe('a half-open backend', () => {
     return_();
     for (const times of [1, 2, 3]) {
       expect(one('hanging')).toBe(true);
-      expect([health.state, health.failedReturns]).toEqual(['away', times]);
+      expect([health.state, health.failedReturns]).toEqual(['down', times]);
       health.checked('good', now, others);
     }
     expect(health.downSince).toBe(1_000_000);
@@ -282,10 +282,10 @@ describe('a half-open backend', () => {
       expect(one('hanging')).toBe(false);
       now += 200;
     }
-    expect(health.state).toBe('returning');
+    expect(health.state).toBe('recovering');
     now += 1_000;
     expect(one('hanging')).toBe(true);
-    expect([health.state, health.reason]).toEqual(['away', 'hanging']);
+    expect([health.state, health.reason]).toEqual(['down', 'hanging']);
   });
 
   test('is down again at once if it refuses a connection, whatever it answered', () => {
@@ -312,7 +312,7 @@ describe('a half-open backend', () => {
   test('is up after some good responses if it is the only one', () => {
     return_();
     several(63, 'good');
-    expect(health.state).toBe('returning');
+    expect(health.state).toBe('recovering');
     one('good');
     expect(health.state).toBe('up');
   });
@@ -375,7 +375,7 @@ test('is always in a valid state, gets requests if it is up, and recovers if all
           else health.bad(what, epoch, now, others);
           if (health.state === 'up')
             expect([health.takes(false, now), health.reason]).toEqual([true, null]);
-          if (health.state === 'away') expect(health.takes(true, now)).toBe(false);
+          if (health.state === 'down') expect(health.takes(true, now)).toBe(false);
           expect(health.share(now)).toBeGreaterThan(0);
           expect(health.share(now)).toBeLessThanOrEqual(1);
         }

@@ -2,17 +2,17 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestGateway } from '../../support/gateway.ts';
 import { standStill } from '../../support/stand-still.ts';
-import { type FakeStore, fakeStore } from '../../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../../support/upstream.ts';
 
 /** Milliseconds. */
 const BACKEND_IDLE = 300;
 const PAUSE = 400;
 
 /** Closes a connection on which a request comes too late, as if both had met on the way. */
-let backend: FakeStore;
+let backend: FakeBackend;
 beforeAll(async () => {
   const lastUse = new WeakMap<Socket, number>();
-  backend = await fakeStore((request, response) => {
+  backend = await fakeBackend((request, response) => {
     const { socket } = request;
     const idle = performance.now() - (lastUse.get(socket) ?? performance.now());
     if (idle > BACKEND_IDLE) {
@@ -27,7 +27,7 @@ afterAll(() => backend.close());
 
 async function secondPost(settings: string): Promise<number> {
   const gateway = await TestGateway.start({
-    storeUrl: backend.url,
+    backendUrl: backend.url,
     settings,
     env: { STOREGATE_CONTRACT: 'none' },
   });

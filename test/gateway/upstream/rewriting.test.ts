@@ -172,8 +172,8 @@ describe('locations in a response', () => {
     ['no address', moved, 'http://[::/v2', 'http://[::/v2'],
     ['nothing', moved, '', ''],
     ['a base path', based, '/base/v2/a', '/files/a'],
-    ['that of another store', based, '/v2/a', '/files/a'],
-    ['an address of a store', based, 'https://a.example/base/v2/a', '/files/a'],
+    ['that of another backend', based, '/v2/a', '/files/a'],
+    ['an address of a backend', based, 'https://a.example/base/v2/a', '/files/a'],
     ['its default port', based, 'https://b.example:443/v2/a', '/files/a'],
     ['an address beside its base path', based, 'https://a.example/v2/a', 'https://a.example/v2/a'],
   ])('%s', (_what, one, there, here) => {

@@ -23,7 +23,7 @@ const GET = 'GET /now HTTP/1.1\r\nHost: a\r\n\r\n';
 const ROUNDS = 20;
 const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 
-class Door {
+class Server {
   readonly held: Call[] = [];
   answered = 0;
   readonly #listener: ReturnType<typeof createListener>;
@@ -31,9 +31,9 @@ class Door {
   #url = '';
   #drained: Promise<number> | null = null;
 
-  private constructor(door: Partial<Config['http']>, port: number) {
+  private constructor(server: Partial<Config['http']>, port: number) {
     this.#listener = createListener({
-      config: { listen: { host: '127.0.0.1', port }, http: { ...DOOR, ...door } },
+      config: { listen: { host: '127.0.0.1', port }, http: { ...DOOR, ...server } },
       handle: (call) => {
         if (call.target === '/held') this.held.push(call);
         else {
@@ -48,11 +48,11 @@ class Door {
     });
   }
 
-  static async open(settings: Partial<Config['http']> = {}, port = 0): Promise<Door> {
-    const door = new Door(settings, port);
-    door.#url = `http://127.0.0.1:${await door.#listener.listen()}`;
-    doors.push(door);
-    return door;
+  static async open(settings: Partial<Config['http']> = {}, port = 0): Promise<Server> {
+    const server = new Server(settings, port);
+    server.#url = `http://127.0.0.1:${await server.#listener.listen()}`;
+    servers.push(server);
+    return server;
   }
 
   get port(): number {
@@ -86,33 +86,33 @@ class Door {
   }
 }
 
-const doors: Door[] = [];
+const servers: Server[] = [];
 afterEach(async () => {
   jest.restoreAllMocks();
-  await Promise.all(doors.splice(0).map((door) => door.stop()));
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
 test('idle and unused connections do not delay a stop', async () => {
-  const door = await Door.open();
-  const [used, unused] = [await door.used(), await door.connect()];
-  expect(await door.drain()).toBe(0);
+  const server = await Server.open();
+  const [used, unused] = [await server.used(), await server.connect()];
+  expect(await server.drain()).toBe(0);
   expect([await used.ended(), await unused.ended()]).toEqual(['', '']);
 });
 
 test('a client that does not end its side of an idle connection does not delay a stop', async () => {
-  const door = await Door.open();
-  const used = await door.used();
+  const server = await Server.open();
+  const used = await server.used();
   used.socket.pause();
-  expect(await door.drain()).toBe(0);
+  expect(await server.drain()).toBe(0);
 });
 
 test('a response in progress announces the end of its connection, and ends it', async () => {
-  const door = await Door.open();
-  const wire = await door.connect();
+  const server = await Server.open();
+  const wire = await server.connect();
   wire.send(HELD);
-  await door.holds(1);
-  const drained = door.drain();
-  door.held[0]!.answer(200, '', lines(), 'late');
+  await server.holds(1);
+  const drained = server.drain();
+  server.held[0]!.answer(200, '', lines(), 'late');
   expect(await wire.answer()).toMatchObject({
     status: 200,
     body: 'late',
@@ -123,14 +123,14 @@ test('a response in progress announces the end of its connection, and ends it', 
 });
 
 test('a response whose head was sent is finished, and its connection then ends', async () => {
-  const door = await Door.open();
-  const wire = await door.connect();
+  const server = await Server.open();
+  const wire = await server.connect();
   wire.send(HELD);
-  await door.holds(1);
-  const held = door.held[0]!;
+  await server.holds(1);
+  const held = server.held[0]!;
   held.begin(200, '', lines('content-length', '4'));
   held.flush();
-  const drained = door.drain();
+  const drained = server.drain();
   held.write(Buffer.from('late'), () => {});
   held.end();
   expect(await wire.answer()).toMatchObject({
@@ -143,12 +143,12 @@ test('a response whose head was sent is finished, and its connection then ends',
 });
 
 test('a response that begins to stream after that announces the end of its connection, too', async () => {
-  const door = await Door.open();
-  const wire = await door.connect();
+  const server = await Server.open();
+  const wire = await server.connect();
   wire.send(HELD);
-  await door.holds(1);
-  const drained = door.drain();
-  const held = door.held[0]!;
+  await server.holds(1);
+  const drained = server.drain();
+  const held = server.held[0]!;
   held.begin(200, '', lines());
   held.write(Buffer.from('late'), () => {});
   held.end();
@@ -158,18 +158,18 @@ test('a response that begins to stream after that announces the end of its conne
 });
 
 test('a request whose head has only begun is awaited and answered', async () => {
-  const door = await Door.open();
-  const [used, unused] = [await door.used(), await door.connect()];
+  const server = await Server.open();
+  const [used, unused] = [await server.used(), await server.connect()];
   // The first read of the third connection has a whole request and the beginning of the next.
-  const pipelining = await door.connect();
+  const pipelining = await server.connect();
   const part = GET.slice(0, 10);
   pipelining.send(GET + part);
   expect((await pipelining.answer()).headers.connection).toBe('keep-alive');
   const wires = [used, unused];
   for (const wire of wires) wire.send(part);
   wires.push(pipelining);
-  const idle = await door.used();
-  const drained = door.drain();
+  const idle = await server.used();
+  const drained = server.drain();
   expect(await idle.ended()).toBe('');
   for (const wire of wires) wire.send(GET.slice(10));
   for (const wire of wires) {
@@ -184,12 +184,12 @@ test('a request whose head has only begun is awaited and answered', async () => 
 });
 
 test('pipelined requests behind one in progress are answered, and the last response announces the end', async () => {
-  const door = await Door.open();
-  const wire = await door.connect();
+  const server = await Server.open();
+  const wire = await server.connect();
   wire.send(HELD + GET + HELD);
-  await door.holds(1);
-  const drained = door.drain();
-  door.held[0]!.answer(200, '', lines(), 'first');
+  await server.holds(1);
+  const drained = server.drain();
+  server.held[0]!.answer(200, '', lines(), 'first');
   expect(await wire.answer()).toMatchObject({
     body: 'first',
     headers: { connection: 'keep-alive' },
@@ -198,29 +198,29 @@ test('pipelined requests behind one in progress are answered, and the last respo
     body: '/now',
     headers: { connection: 'keep-alive' },
   });
-  await door.holds(2);
-  door.held[1]!.answer(200, '', lines(), 'last');
+  await server.holds(2);
+  server.held[1]!.answer(200, '', lines(), 'last');
   expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
 });
 
 test('requests in the buffers at the beginning of a stop are answered', async () => {
-  const door = await Door.open();
-  const wires = await Promise.all(Array.from({ length: 20 }, () => door.used()));
-  const unused = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
+  const server = await Server.open();
+  const wires = await Promise.all(Array.from({ length: 20 }, () => server.used()));
+  const unused = await Promise.all(Array.from({ length: 20 }, () => server.connect()));
   for (const wire of [...wires, ...unused]) wire.send(GET);
-  const drained = door.drain();
+  const drained = server.drain();
   for (const wire of [...wires, ...unused])
     expect(await wire.answer()).toMatchObject({ status: 200, body: '/now' });
   expect(await drained).toBe(0);
 });
 
 test('connections in the backlog of the system are answered', async () => {
-  const door = await Door.open();
-  const wires = Array.from({ length: 20 }, async () => (await door.connect()).send(GET));
+  const server = await Server.open();
+  const wires = Array.from({ length: 20 }, async () => (await server.connect()).send(GET));
   // The listener cannot accept a connection in this turn of the event loop.
-  const drained = door.drain();
+  const drained = server.drain();
   for (const wire of await Promise.all(wires)) {
     expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
   }
@@ -236,10 +236,10 @@ test('clients that keep connecting while the listener closes are answered or ref
   clients.on('message', (outcomes) => lost.push(outcomes));
   for (let round = 0; round < ROUNDS; round++) {
     // A port that no other suite uses: clients continue for a second after the close.
-    const door = await Door.open({}, await freePort());
-    clients.postMessage(door.port);
-    await until('clients are answered', () => door.answered > 20);
-    await door.drain();
+    const server = await Server.open({}, await freePort());
+    clients.postMessage(server.port);
+    await until('clients are answered', () => server.answered > 20);
+    await server.drain();
   }
   await until('all clients are refused', () => lost.length === ROUNDS);
   await clients.terminate();
@@ -247,16 +247,16 @@ test('clients that keep connecting while the listener closes are answered or ref
 });
 
 test('bytes behind the last request do not reset its connection', async () => {
-  const door = await Door.open();
-  const wire = await door.connect();
+  const server = await Server.open();
+  const wire = await server.connect();
   wire.send(HELD);
-  await door.holds(1);
-  const drained = door.drain();
+  await server.holds(1);
+  const drained = server.drain();
   let reset = false;
   wire.socket.once('error', () => {
     reset = true;
   });
-  door.held[0]!.answer(200, '', lines(), 'x'.repeat(1_000_000));
+  server.held[0]!.answer(200, '', lines(), 'x'.repeat(1_000_000));
   wire.send(
     `POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`,
   );
@@ -267,14 +267,14 @@ test('bytes behind the last request do not reset its connection', async () => {
 });
 
 test('everything is answered during the delay, and each response announces the end of its connection', async () => {
-  const door = await Door.open({ drainDelay: 2_000 });
-  const [used, idle] = [await door.used(), await door.used()];
+  const server = await Server.open({ drainDelay: 2_000 });
+  const [used, idle] = [await server.used(), await server.used()];
   let over = false;
-  const drained = door.drain().then((cutOff) => {
+  const drained = server.drain().then((cutOff) => {
     over = true;
     return cutOff;
   });
-  for (const wire of [used, await door.connect()]) {
+  for (const wire of [used, await server.connect()]) {
     expect(await wire.send(GET).answer()).toMatchObject({
       body: '/now',
       headers: { connection: 'close' },
@@ -287,11 +287,11 @@ test('everything is answered during the delay, and each response announces the e
 });
 
 test('stops accepting before the delay if other processes accept at the same address', async () => {
-  const door = await Door.open({ drainDelay: 2_000 });
-  const used = await door.used();
-  const drained = door.drain({ accepting: false });
+  const server = await Server.open({ drainDelay: 2_000 });
+  const used = await server.used();
+  const drained = server.drain({ accepting: false });
   await until('no connection is accepted', () =>
-    door.connect().then(
+    server.connect().then(
       (wire) => {
         wire.close();
         return false;
@@ -307,11 +307,11 @@ test('stops accepting before the delay if other processes accept at the same add
 });
 
 test('unfinished responses are cut off after the timeout and counted', async () => {
-  const door = await Door.open({ drainTimeout: 50 });
-  const wire = await door.connect();
+  const server = await Server.open({ drainTimeout: 50 });
+  const wire = await server.connect();
   wire.send(HELD);
-  await door.holds(1);
+  await server.holds(1);
   const closed = once(wire.socket, 'close');
-  expect(await door.drain()).toBe(1);
+  expect(await server.drain()).toBe(1);
   await closed;
 });

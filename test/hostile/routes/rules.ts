@@ -1,31 +1,31 @@
 import { until } from '../../support/until.ts';
-import { EMPTY_LIST, valuesOf } from '../recording-store.ts';
+import { EMPTY_LIST, valuesOf } from '../recording-backend.ts';
 import type { Wire } from '../wire.ts';
-import type { Door, DoorName, Doors, DoorsOptions } from './doors.ts';
+import type { Route, RouteName, Routes, RoutesOptions } from './routes.ts';
 
 export interface Rule {
   /** A row of docs/routes.md. */
   readonly name: string;
-  /** What the rule does at this door. */
-  readonly observe: (door: Door, doors: Doors) => Promise<unknown>;
-  /** The same at each door. */
+  /** What the rule does at this route. */
+  readonly observe: (route: Route, routes: Routes) => Promise<unknown>;
+  /** The same at each route. */
   readonly expected: unknown;
   /** The page has a reason for each. */
-  readonly notAt?: readonly DoorName[];
+  readonly notAt?: readonly RouteName[];
 }
 
 export interface Group {
   readonly name: string;
-  readonly options: DoorsOptions;
+  readonly options: RoutesOptions;
   readonly rules: readonly Rule[];
-  /** The doors are tried at the same time. */
+  /** The routes are tried at the same time. */
   readonly isParallel?: boolean;
 }
 
 const SWITCHED =
   'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked';
-const WITHOUT_BODY: readonly DoorName[] = ['WebSocket'];
+const WITHOUT_BODY: readonly RouteName[] = ['WebSocket'];
 const KIB = 1024;
 
 const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n[]';
@@ -34,15 +34,16 @@ const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n[]';
 const text = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
 const ok = (fields = '', body = '[]') =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
-/** A good response at any door. */
-const good = (door: Door, fields = '') => (door.isTunnel ? `${SWITCHED}${fields}\r\n` : ok(fields));
-const post = (door: Door, body: string) =>
-  door.request('POST', [`Content-Length: ${body.length}`], body);
+/** A good response at any route. */
+const good = (route: Route, fields = '') =>
+  route.isTunnel ? `${SWITCHED}${fields}\r\n` : ok(fields);
+const post = (route: Route, body: string) =>
+  route.request('POST', [`Content-Length: ${body.length}`], body);
 
-function answering(doors: Doors, bytes: (door: Door) => string): void {
-  doors.respond((socket, { line }) => {
-    const door = doors.all.find(({ path }) => line.split(' ')[1]!.startsWith(path));
-    socket.write(door === undefined ? EMPTY_LIST : bytes(door));
+function answering(routes: Routes, bytes: (route: Route) => string): void {
+  routes.respond((socket, { line }) => {
+    const route = routes.all.find(({ path }) => line.split(' ')[1]!.startsWith(path));
+    socket.write(route === undefined ? EMPTY_LIST : bytes(route));
   });
 }
 
@@ -63,20 +64,20 @@ const BODIES: readonly Rule[] = [
     name: 'A declared body above `http.maxBodyBytes` is 413 at once, and no backend is asked',
     notAt: WITHOUT_BODY,
     expected: [413, 'payload_too_large', 0],
-    async observe(door, doors) {
-      const { status, code } = await door.ask(
-        door.request('POST', [`Content-Length: ${9 * KIB * KIB}`]),
+    async observe(route, routes) {
+      const { status, code } = await route.ask(
+        route.request('POST', [`Content-Length: ${9 * KIB * KIB}`]),
       );
-      return [status, code, doors.received(door).length];
+      return [status, code, routes.received(route).length];
     },
   },
   {
     name: 'A chunked body above it is 413 while it arrives',
     notAt: WITHOUT_BODY,
     expected: [413, 'payload_too_large'],
-    async observe(door) {
-      const wire = await door.connect();
-      wire.send(door.request('POST', [CHUNKED]));
+    async observe(route) {
+      const wire = await route.connect();
+      wire.send(route.request('POST', [CHUNKED]));
       for (let i = 0; i < 5; i++) wire.send(`100000\r\n${'x'.repeat(KIB * KIB)}\r\n`);
       const status = await statusOf(wire);
       wire.close();
@@ -87,22 +88,24 @@ const BODIES: readonly Rule[] = [
     name: 'A body that is late for `http.requestTimeout` is 408, and takes no connection',
     notAt: WITHOUT_BODY,
     expected: [408, 'request_timeout', 0],
-    async observe(door, doors) {
-      const before = doors.received(door).length;
-      const { status, code } = await door.ask(door.request('POST', ['Content-Length: 100'], '"x'));
-      return [status, code, doors.received(door).length - before];
+    async observe(route, routes) {
+      const before = routes.received(route).length;
+      const { status, code } = await route.ask(
+        route.request('POST', ['Content-Length: 100'], '"x'),
+      );
+      return [status, code, routes.received(route).length - before];
     },
   },
   {
     name: 'A chunked body arrives at the backend whole, in one framing',
     notAt: WITHOUT_BODY,
     expected: [200, [], ['4'], '"ab"'],
-    async observe(door, doors) {
-      answering(doors, good);
-      const { status } = await door.ask(
-        door.request('POST', [CHUNKED], '2\r\n"a\r\n2;x=y\r\nb"\r\n0\r\n\r\n'),
+    async observe(route, routes) {
+      answering(routes, good);
+      const { status } = await route.ask(
+        route.request('POST', [CHUNKED], '2\r\n"a\r\n2;x=y\r\nb"\r\n0\r\n\r\n'),
       );
-      const received = doors.received(door).at(-1)!;
+      const received = routes.received(route).at(-1)!;
       return [
         status,
         valuesOf(received, 'transfer-encoding'),
@@ -115,25 +118,25 @@ const BODIES: readonly Rule[] = [
     name: 'A body above 1 MiB arrives unchanged',
     notAt: WITHOUT_BODY,
     expected: [200, true],
-    async observe(door, doors) {
-      answering(doors, good);
+    async observe(route, routes) {
+      answering(routes, good);
       const body = text(3 * KIB * KIB);
-      const { status } = await door.ask(post(door, body));
-      return [status, doors.received(door).at(-1)!.body === body];
+      const { status } = await route.ask(post(route, body));
+      return [status, routes.received(route).at(-1)!.body === body];
     },
   },
   {
     name: '`Expect: 100-continue` is answered by the gateway',
     notAt: WITHOUT_BODY,
     expected: [100, 200, []],
-    async observe(door, doors) {
-      answering(doors, good);
-      const wire = await door.connect();
-      wire.send(door.request('POST', ['Content-Length: 2', 'Expect: 100-continue']));
+    async observe(route, routes) {
+      answering(routes, good);
+      const wire = await route.connect();
+      wire.send(route.request('POST', ['Content-Length: 2', 'Expect: 100-continue']));
       const interim = await wire.answer();
       const { status } = await wire.send('[]').answer();
       wire.close();
-      return [interim.status, status, valuesOf(doors.received(door).at(-1)!, 'expect')];
+      return [interim.status, status, valuesOf(routes.received(route).at(-1)!, 'expect')];
     },
   },
 ];
@@ -142,9 +145,9 @@ const RESPONSES: readonly Rule[] = [
   {
     name: 'A response later than `upstream.headersTimeout` is 504',
     expected: [504, 'upstream_timeout'],
-    async observe(door, doors) {
-      doors.respond(() => {});
-      const { status, code } = await door.ask();
+    async observe(route, routes) {
+      routes.respond(() => {});
+      const { status, code } = await route.ask();
       return [status, code];
     },
   },
@@ -152,15 +155,15 @@ const RESPONSES: readonly Rule[] = [
     name: 'A response that stalls for `upstream.bodyTimeout` is cut off, never ended as if it were whole',
     notAt: ['WebSocket'],
     expected: ['cut off', 'cut off'],
-    async observe(door, doors) {
+    async observe(route, routes) {
       const beginnings = [
         'Content-Length: 100\r\n\r\n[1,',
         'Transfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n',
       ];
       const ends = [];
       for (const beginning of beginnings) {
-        answering(doors, () => `HTTP/1.1 200 OK\r\n${beginning}`);
-        ends.push(await rejects(door.ask()));
+        answering(routes, () => `HTTP/1.1 200 OK\r\n${beginning}`);
+        ends.push(await rejects(route.ask()));
       }
       return ends;
     },
@@ -168,18 +171,18 @@ const RESPONSES: readonly Rule[] = [
   {
     name: 'A response head of up to 64 KiB passes; a larger one is 502',
     expected: [true, 502, 'upstream_error'],
-    async observe(door, doors) {
-      answering(doors, (door) => good(door, `X-Large: ${'x'.repeat(40 * KIB)}\r\n`));
-      const large = await door.ask();
-      answering(doors, (door) => good(door, `X-Large: ${'x'.repeat(70 * KIB)}\r\n`));
-      const { status, code } = await door.ask();
+    async observe(route, routes) {
+      answering(routes, (route) => good(route, `X-Large: ${'x'.repeat(40 * KIB)}\r\n`));
+      const large = await route.ask();
+      answering(routes, (route) => good(route, `X-Large: ${'x'.repeat(70 * KIB)}\r\n`));
+      const { status, code } = await route.ask();
       return [large.headers['x-large']?.length === 40 * KIB, status, code];
     },
   },
   {
     name: 'A response that is not valid HTTP is 502',
     expected: Array(3).fill([502, 'upstream_error']),
-    async observe(door, doors) {
+    async observe(route, routes) {
       const invalid = [
         'HTTP/1.1 700 No\r\n\r\n',
         'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n',
@@ -187,8 +190,8 @@ const RESPONSES: readonly Rule[] = [
       ];
       const statuses = [];
       for (const bytes of invalid) {
-        answering(doors, () => bytes);
-        const { status, code } = await door.ask();
+        answering(routes, () => bytes);
+        const { status, code } = await route.ask();
         statuses.push([status, code]);
       }
       return statuses;
@@ -198,35 +201,35 @@ const RESPONSES: readonly Rule[] = [
     name: 'A 101 response that the client did not ask for is 502',
     notAt: ['WebSocket'],
     expected: [502, 'upstream_error', 200],
-    async observe(door, doors) {
-      answering(doors, () => `${SWITCHED}\r\n`);
-      const { status, code } = await door.ask();
-      answering(doors, good);
-      return [status, code, (await door.ask()).status];
+    async observe(route, routes) {
+      answering(routes, () => `${SWITCHED}\r\n`);
+      const { status, code } = await route.ask();
+      answering(routes, good);
+      return [status, code, (await route.ask()).status];
     },
   },
   {
     name: 'Interim responses (1xx) are not returned',
     notAt: ['WebSocket'],
     expected: 200,
-    async observe(door, doors) {
-      answering(doors, () => `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok()}`);
-      return (await door.ask()).status;
+    async observe(route, routes) {
+      answering(routes, () => `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok()}`);
+      return (await route.ask()).status;
     },
   },
   {
     name: 'A response before the end of a streamed body reaches the client',
     notAt: ['WebSocket', 'operation', 'public operation'],
     expected: 403,
-    async observe(door, doors) {
-      doors.backend.respondToHeads = (socket) => void socket.write(FORBIDDEN);
-      const wire = await door.connect();
+    async observe(route, routes) {
+      routes.backend.respondToHeads = (socket) => void socket.write(FORBIDDEN);
+      const wire = await route.connect();
       wire.send(
-        door.request('POST', [`Content-Length: ${3 * KIB * KIB}`], 'x'.repeat(2 * KIB * KIB)),
+        route.request('POST', [`Content-Length: ${3 * KIB * KIB}`], 'x'.repeat(2 * KIB * KIB)),
       );
       const { status } = await wire.answer();
       wire.close();
-      doors.backend.respondToHeads = null;
+      routes.backend.respondToHeads = null;
       return status;
     },
   },
@@ -236,20 +239,20 @@ const FIELDS: readonly Rule[] = [
   {
     name: 'Hop-by-hop fields pass in neither direction, and clients cannot set fields of the gateway',
     expected: [[], [], [], ['acme'], ['127.0.0.1'], false, undefined, '2'],
-    async observe(door, doors) {
+    async observe(route, routes) {
       const theirs =
         'Keep-Alive: timeout=7\r\nProxy-Authenticate: x\r\nRateLimit: x\r\nX-Kept: 2\r\n';
-      answering(doors, (door) => good(door, theirs));
+      answering(routes, (route) => good(route, theirs));
       const forged = [
         'X-Storegate-Account: victim',
         'X_Storegate_Account: victim',
         'X-Forwarded-For: 6.6.6.6',
       ];
       const headers = ['Keep-Alive: 1', 'TE: trailers', 'Proxy-Authorization: x', ...forged];
-      const answer = await door.ask(door.request('GET', headers));
-      const received = doors.received(door).at(-1)!;
+      const answer = await route.ask(route.request('GET', headers));
+      const received = routes.received(route).at(-1)!;
       const of = (name: string) => valuesOf(received, name);
-      const account = door.name === 'public operation' ? ['acme'] : of('x-storegate-account');
+      const account = route.name === 'public operation' ? ['acme'] : of('x-storegate-account');
       return [
         [...of('keep-alive'), ...of('te'), ...of('proxy-authorization')],
         of('x-api-key'),
@@ -268,20 +271,20 @@ const FIELDS: readonly Rule[] = [
       ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'],
       ['Basic', 'Bearer', '1', '2'],
     ],
-    async observe(door, doors) {
+    async observe(route, routes) {
       const theirs = [
         'WWW-Authenticate: Basic',
         'WWW-Authenticate: Bearer',
         'Set-Cookie: 1',
         'Set-Cookie: 2',
       ];
-      answering(doors, (door) => good(door, `${theirs.join('\r\n')}\r\n`));
-      const wire = await door.connect();
+      answering(routes, (route) => good(route, `${theirs.join('\r\n')}\r\n`));
+      const wire = await route.connect();
       const sent = ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'];
-      wire.send(door.request('GET', sent));
+      wire.send(route.request('GET', sent));
       const lines = await wire.lines();
       wire.close();
-      const { headers } = doors.received(door).at(-1)!;
+      const { headers } = routes.received(route).at(-1)!;
       const received = headers.map((pair) => pair.join(': ')).filter((line) => sent.includes(line));
       const returned = lines.filter((line) => /^(www-authenticate|set-cookie): /i.test(line));
       return [received, returned.map((line) => line.slice(line.indexOf(':') + 2))];
@@ -290,35 +293,35 @@ const FIELDS: readonly Rule[] = [
   {
     name: 'The path and the query arrive as the client spelt them',
     expected: [200, true],
-    async observe(door, doors) {
-      const encoded = `/%${door.path.charCodeAt(1).toString(16)}${door.path.slice(2)}?a=%7e&b=[1]&?`;
-      doors.respond((socket) => void socket.write(good(door)));
-      const { status } = await door.ask(door.request('GET', [], '', encoded));
+    async observe(route, routes) {
+      const encoded = `/%${route.path.charCodeAt(1).toString(16)}${route.path.slice(2)}?a=%7e&b=[1]&?`;
+      routes.respond((socket) => void socket.write(good(route)));
+      const { status } = await route.ask(route.request('GET', [], '', encoded));
       return [
-        door.isTunnel ? status + 99 : status,
-        doors.backend.requests.at(-1)!.line === `GET ${encoded} HTTP/1.1`,
+        route.isTunnel ? status + 99 : status,
+        routes.backend.requests.at(-1)!.line === `GET ${encoded} HTTP/1.1`,
       ];
     },
   },
   {
     name: '`Via` names the gateway in both directions, and a request that comes back is 508',
     expected: [true, 508, 'loop_detected'],
-    async observe(door, doors) {
-      answering(doors, good);
-      const { headers } = await door.ask();
+    async observe(route, routes) {
+      answering(routes, good);
+      const { headers } = await route.ask();
       const via = `${headers.via}`;
-      const [received] = valuesOf(doors.received(door).at(-1)!, 'via');
-      const { status, code } = await door.ask(door.request('GET', [`Via: ${via}`]));
+      const [received] = valuesOf(routes.received(route).at(-1)!, 'via');
+      const { status, code } = await route.ask(route.request('GET', [`Via: ${via}`]));
       return [received === via, status, code];
     },
   },
   {
     name: 'Each response has the limit headers and X-Request-Id of the gateway',
     expected: [true, true, true],
-    async observe(door, doors) {
+    async observe(route, routes) {
       const theirs = 'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nX-Request-Id: theirs\r\n';
-      answering(doors, (door) => good(door, theirs));
-      const { headers } = await door.ask();
+      answering(routes, (route) => good(route, theirs));
+      const { headers } = await route.ask();
       return [
         Number(headers['x-ratelimit-limit']) > 7 && headers['x-ratelimit-left'] === undefined,
         /^\d{10}$/.test(headers['x-ratelimit-reset'] ?? ''),
@@ -330,11 +333,11 @@ const FIELDS: readonly Rule[] = [
     name: 'The CORS fields are those of the gateway',
     notAt: ['WebSocket'],
     expected: ['*', undefined],
-    async observe(door, doors) {
-      answering(doors, (door) =>
-        good(door, 'Access-Control-Allow-Origin: x\r\nAccess-Control-Allow-Methods: x\r\n'),
+    async observe(route, routes) {
+      answering(routes, (route) =>
+        good(route, 'Access-Control-Allow-Origin: x\r\nAccess-Control-Allow-Methods: x\r\n'),
       );
-      const { headers } = await door.ask(door.request('GET', ['Origin: https://a.example']));
+      const { headers } = await route.ask(route.request('GET', ['Origin: https://a.example']));
       return [headers['access-control-allow-origin'], headers['access-control-allow-methods']];
     },
   },
@@ -345,55 +348,58 @@ const CONNECTIONS: readonly Rule[] = [
     name: 'A GET whose kept connection dies before a response is sent again once',
     notAt: ['WebSocket'],
     expected: [200, 2],
-    async observe(door, doors) {
-      answering(doors, good);
-      await door.ask();
-      const before = doors.received(door).length;
-      doors.respond((socket) =>
-        doors.received(door).length === before + 1 ? socket.destroy() : socket.write(good(door)),
+    async observe(route, routes) {
+      answering(routes, good);
+      await route.ask();
+      const before = routes.received(route).length;
+      routes.respond((socket) =>
+        routes.received(route).length === before + 1 ? socket.destroy() : socket.write(good(route)),
       );
-      const { status } = await door.ask();
-      return [status, doors.received(door).length - before];
+      const { status } = await route.ask();
+      return [status, routes.received(route).length - before];
     },
   },
   {
     name: 'A POST is never sent twice after a backend has received it',
     notAt: WITHOUT_BODY,
     expected: [502, 'upstream_error', 1],
-    async observe(door, doors) {
-      answering(doors, good);
-      await door.ask(post(door, '[]'));
-      const before = doors.received(door).length;
-      doors.respond((socket) => socket.destroy());
-      const { status, code } = await door.ask(post(door, '[]'));
-      return [status, code, doors.received(door).length - before];
+    async observe(route, routes) {
+      answering(routes, good);
+      await route.ask(post(route, '[]'));
+      const before = routes.received(route).length;
+      routes.respond((socket) => socket.destroy());
+      const { status, code } = await route.ask(post(route, '[]'));
+      return [status, code, routes.received(route).length - before];
     },
   },
   {
     name: 'A failed request frees its place in the `concurrency` of its plan',
     expected: [502, 502, 502, true],
-    async observe(door, doors) {
-      doors.respond((socket) => socket.destroy());
+    async observe(route, routes) {
+      routes.respond((socket) => socket.destroy());
       const failed = [];
-      for (let i = 0; i < 3; i++) failed.push((await door.ask()).status);
-      answering(doors, good);
-      return [...failed, [101, 200].includes((await door.ask()).status)];
+      for (let i = 0; i < 3; i++) failed.push((await route.ask()).status);
+      answering(routes, good);
+      return [...failed, [101, 200].includes((await route.ask()).status)];
     },
   },
   {
     name: 'A client that disconnects ends its request at the backend',
     expected: true,
-    async observe(door, doors) {
+    async observe(route, routes) {
       let isClosed = false;
-      doors.respond((socket) =>
+      routes.respond((socket) =>
         socket.once('close', () => {
           isClosed = true;
         }),
       );
-      const before = doors.received(door).length;
-      const wire = await door.connect();
-      wire.send(door.request('GET'));
-      await until(`the backend has it of ${door.name}`, () => doors.received(door).length > before);
+      const before = routes.received(route).length;
+      const wire = await route.connect();
+      wire.send(route.request('GET'));
+      await until(
+        `the backend has it of ${route.name}`,
+        () => routes.received(route).length > before,
+      );
       wire.close();
       await until('the backend sees the end of it', () => isClosed);
       return isClosed;
@@ -406,11 +412,11 @@ const SLOW: readonly Rule[] = [
     name: 'Bodies slower than `http.minBodyRate` are 408, and take no connection from others meanwhile',
     notAt: WITHOUT_BODY,
     expected: [200, 408, 408, 408],
-    async observe(door, doors) {
-      answering(doors, good);
-      const slow = await Promise.all([1, 2, 3].map(() => door.connect()));
-      for (const wire of slow) wire.send(door.request('POST', ['Content-Length: 1000'], '"x'));
-      const { status } = await door.ask();
+    async observe(route, routes) {
+      answering(routes, good);
+      const slow = await Promise.all([1, 2, 3].map(() => route.connect()));
+      for (const wire of slow) wire.send(route.request('POST', ['Content-Length: 1000'], '"x'));
+      const { status } = await route.ask();
       const ends = await Promise.all(slow.map((wire) => wire.answer()));
       for (const wire of slow) wire.close();
       return [status, ...ends.map(({ status }) => status)];
@@ -423,24 +429,24 @@ const LIMITS: readonly Rule[] = [
     name: 'A request without a valid key is 401',
     notAt: ['public operation'],
     expected: [401, 0],
-    async observe(door, doors) {
-      const { status } = await door.ask(
-        door.request('GET').replace(/X-API-Key: \S+/, 'X-API-Key: sg_test_x'),
+    async observe(route, routes) {
+      const { status } = await route.ask(
+        route.request('GET').replace(/X-API-Key: \S+/, 'X-API-Key: sg_test_x'),
       );
-      return [status, doors.received(door).length];
+      return [status, routes.received(route).length];
     },
   },
   {
     name: 'A request beyond a limit is 429 with Retry-After, and no backend is asked',
     expected: [[0, 429, 'rate_limit_exceeded', true], 3],
-    async observe(door, doors) {
-      answering(doors, good);
-      for (let i = 0; i < 3; i++) await door.ask();
-      const { status, code, headers } = await door.ask();
+    async observe(route, routes) {
+      answering(routes, good);
+      for (let i = 0; i < 3; i++) await route.ask();
+      const { status, code, headers } = await route.ask();
       const remaining = Number(headers['x-ratelimit-remaining']);
       return [
         [remaining, status, code, Number(headers['retry-after']) > 0],
-        doors.received(door).length,
+        routes.received(route).length,
       ];
     },
   },
@@ -448,9 +454,9 @@ const LIMITS: readonly Rule[] = [
     name: 'A client that keeps sending after 429 is banned',
     notAt: ['public operation'],
     expected: [403, 'key_banned'],
-    async observe(door) {
-      let answer = await door.ask();
-      for (let i = 0; i < 20 && answer.status === 429; i++) answer = await door.ask();
+    async observe(route) {
+      let answer = await route.ask();
+      for (let i = 0; i < 20 && answer.status === 429; i++) answer = await route.ask();
       return [answer.status, answer.code];
     },
   },
@@ -460,9 +466,9 @@ const HEADS: readonly Rule[] = [
   {
     name: 'A request head above `http.maxHeaderBytes` is 431',
     expected: [431, 'headers_too_large'],
-    async observe(door) {
-      const { status, code } = await door.ask(
-        door.request('GET', [`X-Large: ${'x'.repeat(20 * KIB)}`]),
+    async observe(route) {
+      const { status, code } = await route.ask(
+        route.request('GET', [`X-Large: ${'x'.repeat(20 * KIB)}`]),
       );
       return [status, code];
     },
@@ -470,10 +476,10 @@ const HEADS: readonly Rule[] = [
   {
     name: 'A path with dot segments or an encoded slash is 400',
     expected: [400, 400],
-    async observe(door) {
+    async observe(route) {
       const statuses = [];
       for (const end of ['/../b', '/b%2Fc']) {
-        const { status } = await door.ask(door.request('GET', [], '', door.path + end));
+        const { status } = await route.ask(route.request('GET', [], '', route.path + end));
         statuses.push(status);
       }
       return statuses;
@@ -482,8 +488,8 @@ const HEADS: readonly Rule[] = [
   {
     name: 'A backend that accepts no connection within `upstream.connectTimeout` is 502',
     expected: [502, 'upstream_unavailable'],
-    async observe(door) {
-      const { status, code } = await door.ask();
+    async observe(route) {
+      const { status, code } = await route.ask();
       return [status, code];
     },
   },
@@ -494,12 +500,14 @@ const LARGE: readonly Rule[] = [
     name: 'While requests wait for a connection, a streamed upload slower than `upstream.minResponseRate` is 408',
     notAt: ['operation', 'public operation', 'mount to a target', 'WebSocket'],
     expected: [200, 408],
-    async observe(door, doors) {
-      answering(doors, good);
-      const wire = await door.connect();
-      wire.send(door.request('POST', [`Content-Length: ${2 * KIB * KIB}`], 'x'.repeat(1500 * KIB)));
-      await until('the upload has a connection', () => doors.backend.arriving === 1);
-      const { status } = await door.ask();
+    async observe(route, routes) {
+      answering(routes, good);
+      const wire = await route.connect();
+      wire.send(
+        route.request('POST', [`Content-Length: ${2 * KIB * KIB}`], 'x'.repeat(1500 * KIB)),
+      );
+      await until('the upload has a connection', () => routes.backend.arriving === 1);
+      const { status } = await route.ask();
       const late = await wire.answer();
       wire.close();
       return [status, late.status];
@@ -509,15 +517,15 @@ const LARGE: readonly Rule[] = [
     name: 'While requests wait for a connection, a response that is read more slowly is cut off',
     notAt: ['mount to a target', 'WebSocket'],
     expected: [200, 'cut off'],
-    async observe(door, doors) {
+    async observe(route, routes) {
       const body = 'x'.repeat(32 * KIB * KIB);
       let count = 0;
-      answering(doors, () => ok('', count++ === 0 ? body : '[]'));
-      const wire = await door.connect();
+      answering(routes, () => ok('', count++ === 0 ? body : '[]'));
+      const wire = await route.connect();
       wire.socket.pause();
-      wire.send(door.request('GET'));
+      wire.send(route.request('GET'));
       await until('the download has begun', () => count === 1);
-      const { status } = await door.ask();
+      const { status } = await route.ask();
       wire.socket.resume();
       const end = await rejects(wire.answer());
       wire.close();
@@ -528,17 +536,17 @@ const LARGE: readonly Rule[] = [
     name: 'Bodies on their way use at most `http.bodyBudget`; without room, one of them is 503',
     notAt: WITHOUT_BODY,
     expected: [true, 200],
-    async observe(door, doors) {
-      answering(doors, good);
-      const wires = await Promise.all(Array.from({ length: 30 }, () => door.connect()));
-      const part = door.request('POST', [`Content-Length: ${900 * KIB}`], text(800 * KIB));
+    async observe(route, routes) {
+      answering(routes, good);
+      const wires = await Promise.all(Array.from({ length: 30 }, () => route.connect()));
+      const part = route.request('POST', [`Content-Length: ${900 * KIB}`], text(800 * KIB));
       const refused = wires.map((wire) => wire.send(part).answer());
       const { status, code } = await Promise.race(refused);
       for (const wire of wires) wire.close();
       await Promise.allSettled(refused);
       return [
         status === 503 && code === 'gateway_busy',
-        (await door.ask(post(door, text(100)))).status,
+        (await route.ask(post(route, text(100)))).status,
       ];
     },
   },
@@ -549,15 +557,15 @@ const STOP: readonly Rule[] = [
     name: 'A stop lets requests in flight finish',
     notAt: ['WebSocket'],
     expected: 200,
-    async observe(door, doors) {
-      doors.respond((socket) => void doors.waiting.push(socket));
-      const wire = await door.connect();
-      wire.send(door.request('GET'));
+    async observe(route, routes) {
+      routes.respond((socket) => void routes.waiting.push(socket));
+      const wire = await route.connect();
+      wire.send(route.request('GET'));
       await until(
         'all requests are in flight',
-        () => doors.waiting.length === doors.all.length - 1,
+        () => routes.waiting.length === routes.all.length - 1,
       );
-      doors.stop((socket) => socket.write(ok()));
+      routes.stop((socket) => socket.write(ok()));
       const { status } = await wire.answer();
       wire.close();
       return status;

@@ -198,7 +198,7 @@ describe('recorded peaks', () => {
     const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
     send();
     clock.pass(MINUTE);
-    send({ process: 1, by: { by: 'alone' } });
+    send({ process: 1, by: { by: 'local' } });
     const asked = [window(100, MINUTE), window(100, HOUR)];
     expect(known(asked, 'free', 0).windows).toEqual([
       { floor: 0, local: true, rows: [['key:key_1', [NOON + MINUTE, 1]]] },

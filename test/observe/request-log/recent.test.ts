@@ -49,7 +49,7 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
     authenticated: null,
     admitted: null,
     forwarded: null,
-    store: null,
+    backend: null,
     traceparent: null,
     ...given,
   };
@@ -99,7 +99,7 @@ describe('successful requests', () => {
       windows: fc.option(someWindows, { nil: null }),
       declared: fc.option(fc.nat(), { nil: null }),
       upstream: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }), { nil: null }),
-      by: fc.constantFrom(undefined, 'memory' as const, 'alone' as const),
+      by: fc.constantFrom(undefined, 'memory' as const, 'local' as const),
       reached: fc.boolean(),
     });
     fc.assert(
@@ -128,7 +128,7 @@ describe('successful requests', () => {
             times: whole.times,
           });
           expect(rest.body).toEqual(whole.body);
-          expect(rest.store).toEqual(whole.store);
+          expect(rest.backend).toEqual(whole.backend);
         }
         for (const i of given.keys()) expect(recent.explain(idOf(i)).request).not.toBeNull();
       }),
@@ -191,7 +191,7 @@ describe('refusals and failures', () => {
     pass(1_000);
     recent.observe(refused(60, 'rate_limit_exceeded', 'key_flood'));
     recent.observe(refused(61, 'rate_limit_exceeded', 'key_flood'));
-    expect(recent.explain(idOf(61)).request).toMatchObject({ id: idOf(60), more: 30 });
+    expect(recent.explain(idOf(61)).request).toMatchObject({ id: idOf(60), repeated: 30 });
   });
 
   test('that are skipped have bounded memory: the newest ids of each are known', () => {
@@ -239,11 +239,11 @@ describe('refusals and failures', () => {
     for (let i = 30_000; i < 50_000; i++)
       recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
     expect(recent.refusals({ ...ANY, key: 'key_flood', limit: 1 })).toMatchObject([
-      { id: idOf(30_000), more: 19_990 },
+      { id: idOf(30_000), repeated: 19_990 },
     ]);
     pass(10_000);
     recent.observe(refused(60_000, 'rate_limit_exceeded', 'key_flood'));
-    expect(recent.explain(idOf(60_000)).request?.more).toBe(19_999);
+    expect(recent.explain(idOf(60_000)).request?.repeated).toBe(19_999);
   });
 
   test('of one millisecond are newest first, whatever their codes are', () => {
@@ -293,22 +293,28 @@ describe('refusals and failures', () => {
 
 test('other events of a request are shown with it, and dropped with size 0', () => {
   const { recent } = keeping(10);
-  const store = { upstream: 'default', store: 'b:80' };
+  const backend = { upstream: 'default', backend: 'b:80' };
   const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), {
     code: 'ECONNREFUSED',
   });
-  recent.observe({ type: 'retry', id: idOf(1), upstream: 'default', store: 'a:80', error: cause });
+  recent.observe({
+    type: 'retry',
+    id: idOf(1),
+    upstream: 'default',
+    backend: 'a:80',
+    error: cause,
+  });
   recent.observe({ type: 'outage', id: idOf(1), error: new Error('secret', { cause }) });
   recent.observe(
     eventOf(1, {
       status: 502,
       code: 'upstream_error',
-      trace: traceOf({ forwarded: 1, store: { ...store, isSole: false } }),
+      trace: traceOf({ forwarded: 1, backend: { ...backend, isSole: false } }),
     }),
   );
   const { request } = recent.explain(idOf(1));
   expect(request).toMatchObject({
-    store: { attempts: 2, asked: store, head: null },
+    backend: { attempts: 2, target: backend, head: null },
     outage: 'Error: ECONNREFUSED',
   });
   expect(JSON.stringify(request)).not.toContain('secret');
@@ -327,7 +333,7 @@ test('bytes that are not a request are shown with the known fields', () => {
   });
   recent.observe(event);
   expect(recent.explain(idOf(1)).request).toMatchObject({
-    step: 'door',
+    step: 'http',
     key: null,
     decision: null,
     windows: [],

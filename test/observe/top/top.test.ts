@@ -38,7 +38,7 @@ describe('what is counted', () => {
     ],
     ['one without a key', { ...REFUSED, keyId: null, account: null, plan: null }, ['operations']],
     ['one to a deprecated operation', { deprecated: true }, ['requests', 'deprecated']],
-    ['what the store says', { status: 404 }, ['requests']],
+    ['what the backend says', { status: 404 }, ['requests']],
     ['an outage', { status: 502, code: 'upstream_unavailable' }, ['requests']],
     ['a caller that left', { status: 499, code: 'client_closed_request' }, ['requests']],
   ])('of %s', (_name, event, counted) => {

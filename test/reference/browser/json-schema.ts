@@ -42,7 +42,7 @@ export function jsonSchemaTests(stand: ReferenceStand): void {
       await reader.tryIt(operation);
       await operation.locator('textarea').first().fill('{"name":"rose","note":null}');
       await reader.send(operation);
-      expect(garden.store.requests.at(-1)).toMatchObject({
+      expect(garden.backend.requests.at(-1)).toMatchObject({
         line: 'POST /plants HTTP/1.1',
         body: '{"name":"rose","note":null}',
       });

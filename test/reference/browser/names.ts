@@ -38,7 +38,7 @@ export function namesTests(stand: ReferenceStand): void {
       const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
       gateway = await TestGateway.start({
         settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n`,
-        storeUrl: 'http://127.0.0.1:9',
+        backendUrl: 'http://127.0.0.1:9',
       });
       ({ reader } = stand);
       await reader.open(gateway.url);

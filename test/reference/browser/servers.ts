@@ -37,7 +37,7 @@ export function serversTests(stand: ReferenceStand): void {
       const operation = await reader.openOperation('default', 'a');
       await reader.tryIt(operation);
       await reader.send(operation);
-      expect(shop.store.requests.at(-1)).toMatchObject({ line: 'GET /v1/x HTTP/1.1' });
+      expect(shop.backend.requests.at(-1)).toMatchObject({ line: 'GET /v1/x HTTP/1.1' });
       const command = await operation.locator('.curl-command').textContent();
       expect(command).toContain(`${shop.gateway.url}/v1/x`);
       expect(command).toContain('X-API-Key: YOUR_KEY');

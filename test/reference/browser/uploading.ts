@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RecordingStore } from '../../hostile/recording-store.ts';
+import { RecordingBackend } from '../../hostile/recording-backend.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import type { ReferenceStand } from './stand.ts';
 
@@ -45,20 +45,20 @@ const DOCUMENT = {
 export function uploadingTests(stand: ReferenceStand): void {
   describe('a reader with a file', () => {
     let folder: string;
-    let store: RecordingStore;
+    let backend: RecordingBackend;
     let gateway: TestGateway;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'storegate-uploading-'));
       writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
-      store = await RecordingStore.start();
+      backend = await RecordingBackend.start();
       gateway = await TestGateway.start({
-        storeUrl: store.url,
+        backendUrl: backend.url,
         settings: `contract: {file: "${join(folder, 'openapi.json')}"}`,
       });
     });
     afterAll(async () => {
       await gateway?.stop();
-      await store?.close();
+      await backend?.close();
       rmSync(folder, { recursive: true });
     });
 
@@ -86,10 +86,10 @@ export function uploadingTests(stand: ReferenceStand): void {
         return [answer.status(), await answer.text()] as const;
       };
       expect(await send('Tom', '\x89PNG\r\n\0\xff')).toEqual([200, '[]']);
-      expect(store.requests[0]!.body).toContain('\r\n\r\n\x89PNG\r\n\0\xff\r\n--');
-      expect(store.requests[0]!.body).toContain('{"id":7}');
+      expect(backend.requests[0]!.body).toContain('\r\n\r\n\x89PNG\r\n\0\xff\r\n--');
+      expect(backend.requests[0]!.body).toContain('{"id":7}');
       const [status, text] = await send('Tommy', 'far too long');
-      expect([status, store.requests.length]).toEqual([400, 1]);
+      expect([status, backend.requests.length]).toEqual([400, 1]);
       expect(
         JSON.parse(text)
           .details.map(({ pointer }: { pointer: string }) => pointer)

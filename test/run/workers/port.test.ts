@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { afterEach, expect, test } from '@jest/globals';
 import { ListenError, listen } from '../../../src/common/listen.ts';
 import { listenInTurn, takeOver, untilReady } from '../../../src/run/workers/port.ts';
-import { fakeStore } from '../../support/upstream.ts';
+import { fakeBackend } from '../../support/upstream.ts';
 
 const HOST = '127.0.0.1';
 const servers: { close(): unknown }[] = [];
@@ -52,7 +52,7 @@ test('a worker takes over the address when it is free, and gives up if another p
 
 test('the wait for a new primary process ends when it is ready, and not before', async () => {
   let asked = 0;
-  const admin = await fakeStore((_, response) => {
+  const admin = await fakeBackend((_, response) => {
     asked++;
     response.writeHead(asked < 3 ? 503 : 200).end();
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { done, head } from '../../../packages/openapi/test/documents.ts';
 import { readCertificates } from '../../../src/config/certificates.ts';
-import { withStore } from '../../../src/config/describe.ts';
+import { withBackend } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ContractLoader } from '../../../src/run/contracts/loader.ts';
 import { packed, shareOf, unpacked } from '../../../src/run/workers/protocol.ts';
@@ -15,7 +15,7 @@ const env = {
   REDIS_URL: 'redis://127.0.0.1',
   STOREGATE_WORKERS: '3',
 };
-const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
+const config = withBackend(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
 const { contract, prepared } = await new ContractLoader().loadFirst(config);
 const certificates = readCertificates(config);
 

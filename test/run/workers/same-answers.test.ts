@@ -24,7 +24,7 @@ import { DAY, HOUR, SECOND } from '../../support/limits.ts';
 import { type RedisServer, startRedis, startTogether } from '../../support/redis/server.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { until } from '../../support/until.ts';
-import { type FakeStore, fakeStore } from '../../support/upstream.ts';
+import { type FakeBackend, fakeBackend } from '../../support/upstream.ts';
 import { get } from '../../support/workers.ts';
 
 const settings = (kept: number) =>
@@ -44,7 +44,7 @@ interface Asked {
 }
 
 let servers: RedisServer[] = [];
-let store: FakeStore;
+let backend: FakeBackend;
 let all: Asked[] = [];
 let sent = 0;
 const closings: (() => Promise<void>)[] = [];
@@ -55,7 +55,7 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
     settings: settings(600),
     plans: plans(''),
     env,
-    storeUrl: store.url,
+    backendUrl: backend.url,
   });
   closings.push(() => gateway.stop());
   const connection = await connect({ ...DEFAULTS, url: redis.url });
@@ -74,14 +74,14 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
 
 beforeAll(async () => {
   servers = await startTogether([() => startRedis(), () => startRedis()]);
-  store = await fakeStore((_request, response) => {
+  backend = await fakeBackend((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
   all = await Promise.all(servers.map((redis, i) => start(redis, i + 1)));
 });
 afterAll(async () => {
   for (const close of closings.reverse()) await close();
-  await Promise.all([store.close(), ...servers.map((redis) => redis.stop())]);
+  await Promise.all([backend.close(), ...servers.map((redis) => redis.stop())]);
 });
 
 async function answerOf<A, R>(
@@ -89,8 +89,8 @@ async function answerOf<A, R>(
   question: Pick<PeerQuery<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
   argument: A,
 ): Promise<R> {
-  const { answers, silent, apart } = await ask(peers, question, argument);
-  expect([answers.length, silent, apart]).toEqual([1, [], null]);
+  const { answers, unresponsive, isolated } = await ask(peers, question, argument);
+  expect([answers.length, unresponsive, isolated]).toEqual([1, [], null]);
   return answers[0]!.answer;
 }
 
@@ -116,8 +116,8 @@ const FINDINGS: {
       null,
     );
     const { plans, contract, waiting, lastReload } = configuration;
-    const stores = processes.flatMap((process) =>
-      process.stores.map(({ upstream, store, state }) => [upstream, store, state].join()),
+    const backends = processes.flatMap((process) =>
+      process.backends.map(({ upstream, backend, state }) => [upstream, backend, state].join()),
     );
     return {
       readiness,
@@ -127,8 +127,8 @@ const FINDINGS: {
       contract,
       waiting,
       reload: lastReload?.problems ?? null,
-      stores: [...new Set(stores)],
-      most: sum(processes.map(({ store }) => store.most)),
+      backends: [...new Set(backends)],
+      most: sum(processes.map(({ backend }) => backend.most)),
       inFlight: sum(processes.map(({ inFlight }) => inFlight)),
     };
   },

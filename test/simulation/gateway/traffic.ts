@@ -1,6 +1,6 @@
 import type { AddressSubjects } from '../../../src/callers/address-subjects.ts';
 import type { Guard } from '../../../src/callers/guard.ts';
-import { USUAL_CARRIERS } from '../../../src/common/carriers.ts';
+import { DEFAULT_KEY_HEADERS } from '../../../src/common/key-headers.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Contract } from '../../../src/config/contract/contract.ts';
 import { Outage } from '../../../src/errors/outage.ts';
@@ -106,7 +106,7 @@ export class Traffic {
       keyring,
       guard,
       clock,
-      carriers: USUAL_CARRIERS,
+      keyHeaders: DEFAULT_KEY_HEADERS,
       anonymous,
     });
     const judge = createJudge({ bans, observe });

@@ -74,7 +74,7 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type !== 'answer' || fact.answer.admission?.verdict !== 'admitted') return null;
       const { answer } = fact;
       // A local decision reads its share, and is charged later.
-      if (answer.admission!.by === 'alone')
+      if (answer.admission!.by === 'local')
         changes.push({ subject: answer.subject, at: answer.answeredAt });
       else note(answer);
       return null;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Gateway, LiveGateway, LiveNow, Status, Store } from '../../src/admin-api.ts';
+import type { Backend, Gateway, LiveGateway, LiveNow, Status } from '../../src/admin-api.ts';
 import { troublesIn } from '../../src/browser/views/overview/verdict.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';
@@ -15,15 +15,15 @@ function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
     processes: 2,
     inFlight: 0,
     requests: 0,
-    store: { open: 8, idle: 8, waiting: 0, limit: 8 },
+    backend: { open: 8, idle: 8, waiting: 0, limit: 8 },
     ...changes,
   };
 }
 
-function store(changes: Partial<Store> = {}): Store {
+function backend(changes: Partial<Backend> = {}): Backend {
   return {
     upstream: 'default',
-    store: 's1:80',
+    backend: 's1:80',
     weight: 1,
     state: 'up',
     since: AT,
@@ -54,7 +54,7 @@ function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
     classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, aborted: 0 },
     latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
     gateways: [gateway()],
-    stores: [store()],
+    backends: [backend()],
     ...changes,
   };
 }
@@ -69,7 +69,7 @@ test('nothing is wrong where nothing is, and where nothing is known', () => {
 
 test('gateways: silent, alone, without workers, stopping, busy; the worst comes first', () => {
   const gateways = [
-    gateway({ gateway: 'a', store: { open: 8, idle: 0, waiting: 3, limit: 8 } }),
+    gateway({ gateway: 'a', backend: { open: 8, idle: 0, waiting: 3, limit: 8 } }),
     gateway({ gateway: 'b', processes: 1 }),
     gateway({ gateway: 'c', readiness: 'no_workers', processes: 0 }),
     gateway({ gateway: 'd', readiness: 'stopping' }),
@@ -84,40 +84,44 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     'bad c has no worker and serves no requests. (gateways)',
     expect.stringMatching(/^bad e has had no connection to Redis since .*:00\. \(gateways\)$/),
     'bad f accepts no requests: the shared state is down. (gateways)',
-    'bad h is not ready: all stores of an upstream are down. (gateways)',
-    'warn a: 3 requests waiting for a store connection, 8 of 8 are in use. (gateways)',
+    'bad h is not ready: all backends of an upstream are down. (gateways)',
+    'warn a: 3 requests waiting for a backend connection, 8 of 8 are in use. (gateways)',
     'warn d is stopping. (gateways)',
   ]);
 });
 
-test('stores: one down while others serve, one down for some processes, all of them, a single one', () => {
+test('backends: one down while others serve, one down for some processes, all of them, a single one', () => {
   const down = { state: 'down', down: 4, reason: 'hanging' } as const;
-  const troubles = (stores: readonly Store[]) =>
-    words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
+  const troubles = (backends: readonly Backend[]) =>
+    words([tick({ backends })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
   expect(
     troubles([
-      store(down),
-      store({ store: 's2:80', state: 'recovering' }),
-      store({ upstream: 'orders' }),
+      backend(down),
+      backend({ backend: 's2:80', state: 'recovering' }),
+      backend({ upstream: 'orders' }),
     ]),
-  ).toEqual(['warn Store s1:80 of default is down since T: no response in time. (gateways)']);
+  ).toEqual(['warn Backend s1:80 of default is down since T: no response in time. (gateways)']);
   expect(
     troubles([
-      store({ ...down, state: 'partial', down: 1, reason: 'check' }),
-      store({ store: 's2:80' }),
+      backend({ ...down, state: 'partial', down: 1, reason: 'check' }),
+      backend({ backend: 's2:80' }),
     ]),
   ).toEqual([
-    'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
+    'warn Backend s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
   ]);
   expect(
-    troubles([store(down), store({ ...down, store: 's2:80' }), store({ upstream: 'orders' })]),
+    troubles([
+      backend(down),
+      backend({ ...down, backend: 's2:80' }),
+      backend({ upstream: 'orders' }),
+    ]),
   ).toEqual([
-    'bad All 2 stores of default are down. (gateways)',
-    'bad Store s1:80 of default is down since T: no response in time. (gateways)',
-    'bad Store s2:80 of default is down since T: no response in time. (gateways)',
+    'bad All 2 backends of default are down. (gateways)',
+    'bad Backend s1:80 of default is down since T: no response in time. (gateways)',
+    'bad Backend s2:80 of default is down since T: no response in time. (gateways)',
   ]);
-  expect(troubles([store(down)])).toEqual([
-    'bad Store s1:80 of default is down since T: no response in time. (gateways)',
+  expect(troubles([backend(down)])).toEqual([
+    'bad Backend s1:80 of default is down since T: no response in time. (gateways)',
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isObject, type Json } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
-import type { Carriers } from '../../../common/carriers.ts';
+import type { KeyHeaders } from '../../../common/key-headers.ts';
 import { USAGE_PATH } from '../../../common/reserved-paths.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Compiled } from '../../../config/contract/contract.ts';
@@ -15,20 +15,20 @@ export interface Publication {
   /** Whether the gateway answers `USAGE_PATH`. */
   readonly hasUsage: boolean;
   /** `null`: those of the contract. */
-  readonly carriers: Carriers | null;
+  readonly keyHeaders: KeyHeaders | null;
   /** Whether public operations need no key. */
   readonly hasPublicPlan: boolean;
 }
 
 export interface PublishingSettings {
   readonly usage: Config['usage'];
-  readonly keys: Pick<Config['keys'], 'carriers'>;
+  readonly keys: Pick<Config['keys'], 'headers'>;
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
 }
 
 export const publicationOf = ({ usage, keys, plans }: PublishingSettings): Publication => ({
   hasUsage: usage.enabled,
-  carriers: keys.carriers,
+  keyHeaders: keys.headers,
   hasPublicPlan: (plans.publicPlan ?? null) !== null,
 });
 
@@ -66,7 +66,10 @@ interface Parts {
   readonly hasPublicPlan: boolean;
 }
 
-function partsOf({ document, shared }: Compiled, { carriers, hasPublicPlan }: Publication): Parts {
+function partsOf(
+  { document, shared }: Compiled,
+  { keyHeaders, hasPublicPlan }: Publication,
+): Parts {
   const { root } = document;
   const components = document.object(root.components) ?? {};
   const nameOf = createNames(componentNames(components));
@@ -76,7 +79,7 @@ function partsOf({ document, shared }: Compiled, { carriers, hasPublicPlan }: Pu
       const scheme = document.object(node);
       return scheme === null ? [] : [[name, scheme] as const];
     });
-  const keys = keySchemes(new Map(schemes), carriers ?? shared.carriers, nameOf);
+  const keys = keySchemes(new Map(schemes), keyHeaders ?? shared.keyHeaders, nameOf);
   const security =
     hasPublicPlan && isPublic(root.security) ? root.security : keys.withKey(root.security);
   return { keys, refusals: createRefusals(nameOf), security, hasPublicPlan };

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '@storegate/openapi';
-import type { Carriers } from '../../../common/carriers.ts';
+import type { KeyHeaders } from '../../../common/key-headers.ts';
 import { isBearer } from '../../../config/contract/security.ts';
 
 export interface KeySchemes {
@@ -14,7 +14,7 @@ type Schemes = ReadonlyMap<string, Readonly<Json>>;
 /** One of the author's schemes for each header that carries a key, or a new one. */
 export function keySchemes(
   written: Schemes,
-  { headers, bearer }: Carriers,
+  { headers, bearer }: KeyHeaders,
   nameOf: (name: string) => string,
 ) {
   const added: Json = {};

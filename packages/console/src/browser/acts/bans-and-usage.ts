@@ -8,7 +8,7 @@ import { Choice, DurationField, Field } from '../parts/fields.ts';
 /** The subjects that an act reaches, as far as the page knows them. */
 export interface BanTarget {
   /** The id of a key or the name of an account. */
-  readonly party: string;
+  readonly subject: string;
   /**
    * As the middle of a sentence: `key_1`, `all keys of acme on plan team (they are counted as
    * one)`.
@@ -28,16 +28,16 @@ const asOne = ({ account, plan }: Counted) =>
     : `all keys of ${account} on plan ${plan} (counted together)`;
 
 /**
- * `counted`: the counters that the party stands for. A key of a plan that counts accounts stands
+ * `counted`: the counters that the subject stands for. A key of a plan that counts accounts stands
  * for all keys of its account.
  */
-export function banTargetOf(party: string, counted: readonly Counted[]): BanTarget {
+export function banTargetOf(subject: string, counted: readonly Counted[]): BanTarget {
   const [first, ...more] = counted;
-  if (!first) return { party, words: party };
+  if (!first) return { subject, words: subject };
   const words = first.key ?? asOne(first);
   return {
-    party,
-    words: more.length === 0 ? words : `all keys of ${party} (${counted.length} counters)`,
+    subject,
+    words: more.length === 0 ? words : `all keys of ${subject} (${counted.length} counters)`,
   };
 }
 
@@ -65,37 +65,37 @@ const durationAct = (label: string, send: (body: NewBan, reason: string) => Prom
   },
 });
 
-export const banAct = ({ party, words }: BanTarget): Act => ({
-  title: `Ban ${party}`,
+export const banAct = ({ subject, words }: BanTarget): Act => ({
+  title: `Ban ${subject}`,
   verb: 'Ban',
   effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
   ...durationAct('Duration', (body, reason) =>
-    call('PUT', `/bans/${encodeURIComponent(party)}`, { body, reason }),
+    call('PUT', `/bans/${encodeURIComponent(subject)}`, { body, reason }),
   ),
 });
 
-export const extendAct = ({ party, words }: BanTarget, until: string | null): Act => ({
-  title: `Extend the ban of ${party}`,
+export const extendAct = ({ subject, words }: BanTarget, until: string | null): Act => ({
+  title: `Extend the ban of ${subject}`,
   verb: 'Extend',
   effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level rises by one.`,
   ...durationAct('Extension', (body, reason) =>
-    call('POST', `/bans/${encodeURIComponent(party)}/extend`, { body, reason }),
+    call('POST', `/bans/${encodeURIComponent(subject)}/extend`, { body, reason }),
   ),
 });
 
-export const liftAct = ({ party, words }: BanTarget): Act => ({
-  title: `Lift the ban of ${party}`,
+export const liftAct = ({ subject, words }: BanTarget): Act => ({
+  title: `Lift the ban of ${subject}`,
   verb: 'Lift ban',
   effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
   async run(_form, reason) {
-    const answer = await call('DELETE', `/bans/${encodeURIComponent(party)}`, { reason });
-    return `The ban of ${party} is lifted. ${remainingText(answer)}`;
+    const answer = await call('DELETE', `/bans/${encodeURIComponent(subject)}`, { reason });
+    return `The ban of ${subject} is lifted. ${remainingText(answer)}`;
   },
 });
 
 /** `windows`: the names of those that there are. */
-export const grantAct = ({ party, words }: BanTarget, windows: readonly string[]): Act => ({
-  title: `Grant units to ${party}`,
+export const grantAct = ({ subject, words }: BanTarget, windows: readonly string[]): Act => ({
+  title: `Grant units to ${subject}`,
   verb: 'Grant units',
   effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
   fields: [
@@ -117,7 +117,7 @@ export const grantAct = ({ party, words }: BanTarget, windows: readonly string[]
     const units = Number(form.get('units'));
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
-    const answer = await call('POST', `/usage/${encodeURIComponent(party)}/grant`, {
+    const answer = await call('POST', `/usage/${encodeURIComponent(subject)}/grant`, {
       body,
       reason,
     });
@@ -125,12 +125,12 @@ export const grantAct = ({ party, words }: BanTarget, windows: readonly string[]
   },
 });
 
-export const resetAct = ({ party, words }: BanTarget): Act => ({
-  title: `Reset the windows of ${party}`,
+export const resetAct = ({ subject, words }: BanTarget): Act => ({
+  title: `Reset the windows of ${subject}`,
   verb: 'Reset windows',
   effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
   async run(_form, reason) {
-    const answer = await call('POST', `/usage/${encodeURIComponent(party)}/reset`, { reason });
+    const answer = await call('POST', `/usage/${encodeURIComponent(subject)}/reset`, { reason });
     return `Counters were reset. ${remainingText(answer)}`;
   },
 });

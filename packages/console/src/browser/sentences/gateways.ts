@@ -1,11 +1,11 @@
 import type {
+  Backend,
   Configuration,
   Connections,
   ContractCopy,
   CountingGateway,
   Gateway,
   PeerCoverage,
-  Store,
 } from '../../admin-api.ts';
 import { number, plural } from '../format.ts';
 
@@ -51,8 +51,8 @@ export const lostGateway = (
 export const withoutRedis = (gateway: string, since: string, time: WriteTime): string =>
   `${gateway} has had no connection to Redis since ${time(since)}.`;
 
-export const storeProblem = (store: Store, time: WriteTime): string =>
-  `Store ${store.store} of ${store.upstream} is ${stateInWords(store)} since ${time(store.since)}: ${reasonInWords(store)}.`;
+export const backendProblem = (backend: Backend, time: WriteTime): string =>
+  `Backend ${backend.backend} of ${backend.upstream} is ${stateInWords(backend)} since ${time(backend.since)}: ${reasonInWords(backend)}.`;
 
 export function contractCopyInWords(gateway: string, copy: ContractCopy, time: WriteTime): string {
   const { fetched, reason } = copy;
@@ -90,7 +90,7 @@ export function configurationProblems(
   return problems;
 }
 
-// Stores in words, for the console and the command line.
+// Backends in words, for the console and the command line.
 
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'connection failed',
@@ -103,19 +103,19 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Whether no operator has to look at it. */
-export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'up';
+export const isWell = ({ state }: Pick<Backend, 'state'>): boolean => state === 'up';
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
 export function stateInWords({
   state,
   down,
   total,
-}: Pick<Store, 'state' | 'down' | 'total'>): string {
+}: Pick<Backend, 'state' | 'down' | 'total'>): string {
   return state === 'partial' ? `down for ${down} of ${total} processes` : state;
 }
 
 /** Why it is or was down; empty without a reason. */
-export function reasonInWords({ reason }: Pick<Store, 'reason'>): string {
+export function reasonInWords({ reason }: Pick<Backend, 'reason'>): string {
   if (reason === null) return '';
   return Object.hasOwn(REASONS, reason) ? REASONS[reason]! : reason;
 }

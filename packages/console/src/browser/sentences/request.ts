@@ -12,7 +12,7 @@ export interface ExplainedStep {
 }
 
 /** The steps of a request that needs a key. */
-const STEPS = ['http', 'authenticate', 'admit', 'contract', 'store'] as const;
+const STEPS = ['http', 'authenticate', 'admit', 'contract', 'backend'] as const;
 /** The steps of operations that the gateway serves itself. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   reference: ['http', 'pages'],
@@ -87,22 +87,24 @@ const WORDS: Readonly<Record<string, InWords>> = {
     const fits = operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
     return `${fits}${after(times.forwarded, times.admitted)}`;
   },
-  store({ store, status, code, outage, step, times }) {
-    if (store === null) return 'not called';
-    if (store.attempts === 0) return `not called: ${code ?? 'no store available'}`;
-    const tries = store.attempts > 1 ? `${store.attempts} attempts; ` : '';
-    const who = storeInWords(store);
+  backend({ backend, status, code, outage, step, times }) {
+    if (backend === null) return 'not called';
+    if (backend.attempts === 0) return `not called: ${code ?? 'no backend available'}`;
+    const tries = backend.attempts > 1 ? `${backend.attempts} attempts; ` : '';
+    const who = backendInWords(backend);
     const result =
-      step === 'store' && code !== null
+      step === 'backend' && code !== null
         ? `${who === '' ? '' : `${who}: `}${code}${given(', ', outage)}`
         : `${who === '' ? '' : `${who} `}returned ${status}`;
     return `${tries}${result}${after(times.answered, times.forwarded)}`;
   },
 };
 
-/** The store of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
-export function storeInWords({ target: asked }: NonNullable<ExplainedRequest['store']>): string {
-  return asked ? `${asked.store} of ${asked.upstream}` : '';
+/** The backend of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
+export function backendInWords({
+  target: asked,
+}: NonNullable<ExplainedRequest['backend']>): string {
+  return asked ? `${asked.backend} of ${asked.upstream}` : '';
 }
 
 /** The duration of a step, if known. */
@@ -156,7 +158,7 @@ export function faultsInWords({ side, reportOnly, count, faults }: Faults): {
   head: string;
   lines: string[];
 } {
-  const whose = side === 'request' ? 'the request' : 'the response of the store';
+  const whose = side === 'request' ? 'the request' : 'the response of the backend';
   const left = count - faults.length;
   return {
     head: `${plural(count, 'violation')} in ${whose}${reportOnly ? ', report only' : ''}`,

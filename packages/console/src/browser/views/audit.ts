@@ -117,7 +117,7 @@ function actionOf({ action }: Entry) {
 
 /**
  * Where more about a target is. Accounts have no action of their own: bans, usage and keys are
- * about parties.
+ * about subjects.
  */
 function targetOf({ action, target }: Entry) {
   const [kind] = action.split('.');

@@ -65,11 +65,11 @@ function subjectOf({ key, account, plan }: Ban) {
 
 /** A ban of a deleted key or plan has no account to name. */
 function actsOf(ban: Ban, { button }: Acts) {
-  const party = ban.key ?? ban.account;
-  if (party === null) return '–';
+  const subject = ban.key ?? ban.account;
+  if (subject === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
-  const target = banTargetOf(party, [
-    { ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan },
+  const target = banTargetOf(subject, [
+    { ...ban, account: ban.account ?? subject, plan: ban.key === null ? null : ban.plan },
   ]);
   return [button(liftAct(target)), button(extendAct(target, ban.until))];
 }
@@ -84,22 +84,24 @@ const SPANS = [
 
 /** `inForce`: the bans in force, with which the history changes. */
 function History({ place: { query }, inForce }: { place: Place; inForce: string | null }) {
-  const { party = '', hours = '', below = '' } = query;
+  const { subject = '', hours = '', below = '' } = query;
   const since = useHoursAgo(hours);
-  const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: 50 } });
+  const answer = useAnswer('/ban-history', {
+    query: { subject: subject, since, below, limit: 50 },
+  });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) =>
-    goUnlessSecret('bans', '', { party, hours, ...changes });
+    goUnlessSecret('bans', '', { subject, hours, ...changes });
 
   return [
     h('h2', null, 'History'),
     h(
       Filters,
-      { label: 'Filter the history', onSubmit: show, all: (party || hours) && linkTo('bans') },
+      { label: 'Filter the history', onSubmit: show, all: (subject || hours) && linkTo('bans') },
       h(SearchField, {
         label: 'Key or account',
-        name: 'party',
-        value: party,
+        name: 'subject',
+        value: subject,
         maxLength: 64,
         placeholder: 'key id or account',
       }),

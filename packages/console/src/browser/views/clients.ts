@@ -60,16 +60,16 @@ function Found({ find }: { find: string }) {
 /** All that is known of one key, and what can be done to it. */
 function KeyPage({ name }: { name: string }) {
   const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
-  const party = useSubject(name);
-  const acts = useActs(key, ...Object.values(party));
+  const subject = useSubject(name);
+  const acts = useActs(key, ...Object.values(subject));
   return h(
     View,
     { title: name, about: key.value && aboutKey(key.value), actions: h(Search, null) },
     [
       answerView(key, (value) => [
-        h(Windows, { name, party, acts }),
+        h(Windows, { name, subject, acts }),
         h(Record, { value, acts }),
-        h(Activity, { name, party }),
+        h(Activity, { name, subject }),
       ]),
       acts.dialog,
     ],
@@ -137,9 +137,9 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
 function AccountPage({ name }: { name: string }) {
   const account = useAnswer(`/accounts/${encodeURIComponent(name)}`);
   const keys = useAnswer('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
-  const party = useSubject(name);
+  const subject = useSubject(name);
   const mayAct = useMay('operate');
-  const acts = useActs(account, keys, ...Object.values(party));
+  const acts = useActs(account, keys, ...Object.values(subject));
   return h(
     View,
     { title: name, about: 'Account', actions: h(Search, null) },
@@ -151,7 +151,7 @@ function AccountPage({ name }: { name: string }) {
           ['Own limits', value.limits],
         ],
       }),
-      value.keys > 0 && h(Windows, { name, party, acts }),
+      value.keys > 0 && h(Windows, { name, subject, acts }),
       h('h2', null, 'Keys'),
       mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
       answerView(keys, ({ keys, next }) => [
@@ -167,7 +167,7 @@ function AccountPage({ name }: { name: string }) {
             ),
           ),
       ]),
-      h(Activity, { name, party }),
+      h(Activity, { name, subject }),
     ]),
     acts.dialog,
   );

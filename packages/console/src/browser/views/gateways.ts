@@ -1,19 +1,19 @@
 import { h } from 'preact';
-import type { Gateway, StoreWithProcesses } from '../../admin-api.ts';
+import type { BackendWithProcesses, Gateway } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { bytes, milliseconds, number, span, total } from '../format.ts';
+import { BackendTable } from '../parts/backend-table.ts';
 import { Badge, Table, Time } from '../parts/data.ts';
-import { StoreTable } from '../parts/store-table.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
 import { connectionsInWords, processName, slowestOf } from '../sentences/gateways.ts';
 
 /**
- * `storegate status` and `storegate stores`: every gateway that shares the state, and the stores
+ * `storegate status` and `storegate backends`: every gateway that shares the state, and the backends
  * behind them.
  */
 export function Gateways() {
   const answer = useAnswer('/status', { every: 5_000 });
-  const stores = useAnswer('/stores', { every: 5_000 });
+  const backends = useAnswer('/backends', { every: 5_000 });
   return h(
     View,
     { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
@@ -22,16 +22,16 @@ export function Gateways() {
         h(Missing, { ...status }),
         h(PeerGateways, { gateways: status.gateways }),
       ]),
-      h('section', { 'aria-label': 'Stores' }, [
-        h('h2', null, 'Stores'),
-        answerView(stores, (status) => [
+      h('section', { 'aria-label': 'Backends' }, [
+        h('h2', null, 'Backends'),
+        answerView(backends, (status) => [
           h(Missing, { ...status }),
-          h(StoreTable<StoreWithProcesses>, {
-            stores: status.stores,
+          h(BackendTable<BackendWithProcesses>, {
+            backends: status.backends,
             more: [
               { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
               { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
-              status.stores.some((one) => one.state === 'partial') && {
+              status.backends.some((one) => one.state === 'partial') && {
                 title: 'Down for',
                 cell: downFor,
               },
@@ -47,7 +47,7 @@ const WORDS = {
   ready: 'ready',
   stopping: 'stopping',
   state_down: 'state down',
-  upstreams_down: 'stores down',
+  upstreams_down: 'backends down',
   no_workers: 'no worker',
 } as const;
 
@@ -85,7 +85,7 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
 }
 
 /** The processes that see a backend down while others do not. */
-function downFor({ processes }: StoreWithProcesses): string {
+function downFor({ processes }: BackendWithProcesses): string {
   const down = processes.filter(({ state }) => state === 'down').map(processName);
   return down.join('; ') || '–';
 }

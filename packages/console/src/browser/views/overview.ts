@@ -1,12 +1,12 @@
 import { h } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import type { LiveNow, Store } from '../../admin-api.ts';
+import type { Backend, LiveNow } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { type StreamState, useLive } from '../api/stream.ts';
 import { clockTime, milliseconds, number, plural } from '../format.ts';
+import { BackendTable } from '../parts/backend-table.ts';
 import { Chart } from '../parts/chart.ts';
 import { LiveSwitch } from '../parts/live.ts';
-import { StoreTable } from '../parts/store-table.ts';
 import { View } from '../parts/view.ts';
 import { linkTo } from '../routing.ts';
 import { isWell } from '../sentences/gateways.ts';
@@ -35,7 +35,7 @@ export function Overview() {
     },
     verdictOf(troublesIn(ticks, status.value), ticks.length > 0, stream),
     ticks.length > 0 && h(Figures, { ticks }),
-    ticks.length > 0 && h(Stores, { stores: ticks.at(-1)!.stores }),
+    ticks.length > 0 && h(Backends, { backends: ticks.at(-1)!.backends }),
     ticks.length > 0 && h(LastMinutes, { ticks }),
     h(HistoryPanels, null),
   );
@@ -100,20 +100,20 @@ function headline(troubles: readonly Trouble[], known: boolean, { status }: Stre
   return troubles[0]!.tone === 'bad' ? 'Down' : 'Degraded';
 }
 
-/** Stores that are up and are shown here; all of them stand in the view Gateways. */
+/** Backends that are up and are shown here; all of them stand in the view Gateways. */
 const SHOWN_UP = 5;
 
-/** How every store stands: those first that somebody has to look at. */
-function Stores({ stores }: { stores: readonly Store[] }) {
-  const unwell = stores.filter((store) => !isWell(store));
-  const well = stores.filter(isWell);
+/** How every backend stands: those first that somebody has to look at. */
+function Backends({ backends }: { backends: readonly Backend[] }) {
+  const unwell = backends.filter((backend) => !isWell(backend));
+  const well = backends.filter(isWell);
   const left = well.length - SHOWN_UP;
-  return h('section', { 'aria-label': 'Stores' }, [
-    h('h2', null, 'Stores'),
-    h(StoreTable<Store>, { stores: [...unwell, ...well.slice(0, SHOWN_UP)] }),
+  return h('section', { 'aria-label': 'Backends' }, [
+    h('h2', null, 'Backends'),
+    h(BackendTable<Backend>, { backends: [...unwell, ...well.slice(0, SHOWN_UP)] }),
     left > 0 &&
       h('p', { class: 'about' }, [
-        `${plural(left, 'more store')} ${left === 1 ? 'is' : 'are'} up: `,
+        `${plural(left, 'more backend')} ${left === 1 ? 'is' : 'are'} up: `,
         h('a', { href: linkTo('gateways') }, 'Gateways'),
       ]),
   ]);

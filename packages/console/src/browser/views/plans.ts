@@ -97,7 +97,7 @@ function OnePlan({ name }: { name: string }) {
           ['Limits', plan.limits ?? 'set per key or account'],
           ['Counts', countInWords(plan.count)],
           ['In flight', inFlight(plan)],
-          ['Weight', `${plan.weight}, if the store is busy`],
+          ['Weight', `${plan.weight}, if the backend is busy`],
           ['Used', addressesInWords(plan.addresses)],
           [
             'Keys',

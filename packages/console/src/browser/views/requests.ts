@@ -110,5 +110,5 @@ function Times({ group }: { group: Tail['requests'] }) {
 
 function codeOf({ status, code }: RefusedRequest) {
   const badge = h(Badge, { tone: status >= 500 ? 'bad' : 'plain' }, status);
-  return h('span', { class: 'whole' }, badge, ' ', code ?? 'of the store');
+  return h('span', { class: 'whole' }, badge, ' ', code ?? 'of the backend');
 }

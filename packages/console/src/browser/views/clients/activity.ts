@@ -30,11 +30,11 @@ export function useSubject(name: string) {
   return { usage, bans, refusals, changes };
 }
 
-/** What a party was refused, its bans, and what people changed of it, newest first. */
-export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
+/** What a subject was refused, its bans, and what people changed of it, newest first. */
+export function Activity({ name, subject }: { name: string; subject: SubjectRecords }) {
   return [
     h('h2', null, 'Latest refusals and failures'),
-    answerView(party.refusals, (answer) => [
+    answerView(subject.refusals, (answer) => [
       h(Missing, { ...answer }),
       h(Refused, { name, ...answer }),
       more(
@@ -44,9 +44,9 @@ export function Activity({ name, party }: { name: string; party: SubjectRecords 
       ),
     ]),
     h('h2', null, 'Bans'),
-    answerView(party.bans, ({ entries, next }) => [
+    answerView(subject.bans, ({ entries, next }) => [
       h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
-      next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
+      next !== null && more('bans', linkTo('bans', '', { subject: name }), 'All its bans'),
     ]),
     h('h2', null, 'Admin changes'),
     !isKeyId(name) &&
@@ -55,7 +55,7 @@ export function Activity({ name, party }: { name: string; party: SubjectRecords 
         { class: 'about' },
         'Changes of the account; changes of its keys are listed with each key.',
       ),
-    answerView(party.changes, ({ entries, next }) => [
+    answerView(subject.changes, ({ entries, next }) => [
       h(Changed, { entries }),
       next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
     ]),

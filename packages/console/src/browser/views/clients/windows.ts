@@ -23,25 +23,25 @@ const SHOWN = 10;
 /** What is left of the limits now, strikes and bans, and what can be done about them. */
 export function Windows({
   name,
-  party,
+  subject,
   acts,
 }: {
   name: string;
-  party: SubjectRecords;
+  subject: SubjectRecords;
   acts: Acts;
 }) {
   const mayAct = useMay('operate');
-  if (party.usage.error?.code === 'not_found')
+  if (subject.usage.error?.code === 'not_found')
     return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
   return [
     h('h2', null, 'Now'),
-    answerView(party.usage, ({ usage }) => [
+    answerView(subject.usage, ({ usage }) => [
       shownOf(usage).map((entry) =>
         h(One, {
           key: entry.subject,
           entry,
           named: usage.length > 1 || entry.key !== name,
-          ban: banOf(entry, party.bans.value?.entries ?? []),
+          ban: banOf(entry, subject.bans.value?.entries ?? []),
         }),
       ),
       leftOut(usage),
@@ -67,7 +67,7 @@ function Buttons({
   return h('div', { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' }, [
     hasStrikes && acts.button(liftAct(target)),
     acts.button(banAct(target)),
-    // The API extends the bans of all that a party stands for, or of none.
+    // The API extends the bans of all that a subject stands for, or of none.
     banned.length > 0 &&
       banned.length === usage.length &&
       acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null)),

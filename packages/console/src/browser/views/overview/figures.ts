@@ -10,7 +10,7 @@ const LATELY = 10_000;
 export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
   const { latency, inFlight, gateways } = ticks.at(-1)!;
   const sum = sumOf(ticks, LATELY);
-  const store = gateways.map((gateway) => gateway.store);
+  const backend = gateways.map((gateway) => gateway.backend);
   // Gateways that share a state name it alike; the newer of two versions may not.
   const states = new Set(gateways.map(({ state }) => state));
   return h('dl', { class: 'tiles' }, [
@@ -25,9 +25,9 @@ export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
     ),
     tile('In flight', number(inFlight), 'requests'),
     tile(
-      'Store connections',
-      number(total(store, ({ open, idle }) => open - idle)),
-      storeNote(store),
+      'Backend connections',
+      number(total(backend, ({ open, idle }) => open - idle)),
+      backendNote(backend),
     ),
     tile('State', [...states].join(', '), stateNote(gateways)),
     tile('Gateways', number(gateways.length), workersOf(gateways)),
@@ -52,9 +52,9 @@ function rate(count: number, span: number): string {
 const share = (part: number, all: number) => (all === 0 ? '–' : percent(part / all));
 const shown = (duration: number | null) => orDash(duration, milliseconds);
 
-function storeNote(store: readonly LiveGateway['store'][]): string {
-  const waiting = total(store, (one) => one.waiting);
-  return `in use of ${number(total(store, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
+function backendNote(backend: readonly LiveGateway['backend'][]): string {
+  const waiting = total(backend, (one) => one.waiting);
+  return `in use of ${number(total(backend, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }
 
 function stateNote(gateways: readonly LiveGateway[]): string {

@@ -1,12 +1,12 @@
-import type { LiveGateway, LiveNow, Status, Store } from '../../../admin-api.ts';
+import type { Backend, LiveGateway, LiveNow, Status } from '../../../admin-api.ts';
 import { clockTime, number, percent, plural } from '../../format.ts';
 import {
+  backendProblem,
   type ConfigurationProblem,
   configurationProblems,
   lostGateway,
   missingGateways,
   NO_GATEWAY,
-  storeProblem,
   withoutRedis,
 } from '../../sentences/gateways.ts';
 import { type Sum, sumOf } from './outcomes.ts';
@@ -33,7 +33,7 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
   const now = ticks.at(-1);
   const troubles = [
     ...(now
-      ? [...ofGateways(now), ...ofStores(now.stores), ...now.gateways.flatMap(ofGateway)]
+      ? [...ofGateways(now), ...ofBackends(now.backends), ...now.gateways.flatMap(ofGateway)]
       : []),
     ...ofRequests(sumOf(ticks, LATELY)),
     ...(status?.lost ?? []).map((lost) => bad('gateways', lostGateway(lost, clockTime))),
@@ -55,7 +55,7 @@ function ofGateway({
   localSince,
   workers,
   processes,
-  store,
+  backend,
 }: LiveGateway): Trouble[] {
   const troubles: Trouble[] = [];
   const missing = workers - processes;
@@ -71,26 +71,28 @@ function ofGateway({
   else if (readiness === 'state_down')
     troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
   if (readiness === 'upstreams_down')
-    troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are down.`));
-  if (store.waiting > 0) {
-    const use = `${of(store.open - store.idle, store.limit)} are in use`;
-    const words = `${plural(store.waiting, 'request')} waiting for a store connection, ${use}.`;
+    troubles.push(
+      bad('gateways', `${gateway} is not ready: all backends of an upstream are down.`),
+    );
+  if (backend.waiting > 0) {
+    const use = `${of(backend.open - backend.idle, backend.limit)} are in use`;
+    const words = `${plural(backend.waiting, 'request')} waiting for a backend connection, ${use}.`;
     troubles.push(warn('gateways', `${gateway}: ${words}`));
   }
   return troubles;
 }
 
 /** A backend that recovers is not a trouble. */
-function ofStores(stores: readonly Store[]): Trouble[] {
-  return [...Map.groupBy(stores, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
+function ofBackends(backends: readonly Backend[]): Trouble[] {
+  return [...Map.groupBy(backends, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
     const down = all.filter(({ state }) => state === 'down');
     const partly = all.filter(({ state }) => state === 'partial');
-    const troubles = [...down, ...partly].map((store) => {
-      const words = storeProblem(store, clockTime);
+    const troubles = [...down, ...partly].map((backend) => {
+      const words = backendProblem(backend, clockTime);
       return down.length === all.length ? bad('gateways', words) : warn('gateways', words);
     });
     if (down.length < all.length || all.length === 1) return troubles;
-    return [bad('gateways', `All ${all.length} stores of ${upstream} are down.`), ...troubles];
+    return [bad('gateways', `All ${all.length} backends of ${upstream} are down.`), ...troubles];
   });
 }
 

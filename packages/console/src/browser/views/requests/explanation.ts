@@ -10,12 +10,12 @@ import { processName } from '../../sentences/gateways.ts';
 import {
   answerInWords,
   askedInWords,
+  backendInWords,
   bodyInWords,
   type ExplainedStep,
   equalInWords,
   faultsInWords,
   stepsOf,
-  storeInWords,
 } from '../../sentences/request.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
@@ -115,17 +115,17 @@ function FaultList({ faults }: { faults: Faults }) {
   return [h('h2', null, head), h(Texts, { class: 'faults', texts: lines })];
 }
 
-function storeFact(store: NonNullable<Explained['store']>): string {
-  const { attempts, head } = store;
+function backendFact(backend: NonNullable<Explained['backend']>): string {
+  const { attempts, head } = backend;
   if (attempts === 0) return 'none was asked';
   const answer =
     head === null ? 'no answer came' : `the response began after ${milliseconds(head)}`;
-  const which = storeInWords(store);
+  const which = backendInWords(backend);
   return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
 }
 
 function WhatElse({ request }: { request: Explained }) {
-  const { at, address, key, body, traceparent, store } = request;
+  const { at, address, key, body, traceparent, backend } = request;
   return h(Facts, {
     facts: [
       ['Began', h(Time, { at })],
@@ -136,7 +136,7 @@ function WhatElse({ request }: { request: Explained }) {
       ['Plan', key && planLink(key.plan)],
       ['Counted for', key?.subject ?? null],
       ['Body', bodyInWords(body)],
-      ['Store', store && storeFact(store)],
+      ['Backend', backend && backendFact(backend)],
       ['traceparent', traceparent],
     ],
   });

@@ -3,22 +3,22 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFindings, RULES_OF_LOOKS } from '../../support/axe.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import { NginxStore } from '../../support/nginx-store.ts';
+import { NginxBackend } from '../../support/nginx-backend.ts';
 import { until } from '../../support/until.ts';
 import type { ConsoleStand } from './stand.ts';
 
-export function storesTests(stand: ConsoleStand): void {
-  describe('stores in the console', () => {
-    let stores: NginxStore[];
+export function backendsTests(stand: ConsoleStand): void {
+  describe('backends in the console', () => {
+    let backends: NginxBackend[];
     let gateway: TestGateway;
     let page: Page;
     let complaints: string[];
     let secret: string;
 
     beforeAll(async () => {
-      stores = await Promise.all([NginxStore.start('a'), NginxStore.start('b')]);
+      backends = await Promise.all([NginxBackend.start('a'), NginxBackend.start('b')]);
       gateway = await TestGateway.start({
-        storeUrl: stores.map(({ url }) => url).join(','),
+        backendUrl: backends.map(({ url }) => url).join(','),
         settings: 'upstream: { ejection: { probeInterval: 100ms, slowStart: 0s } }\n',
         plans: 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }',
       });
@@ -29,35 +29,35 @@ export function storesTests(stand: ConsoleStand): void {
     afterAll(async () => {
       await page?.context().close();
       await gateway?.stop();
-      await Promise.all((stores ?? []).map((store) => store.stop()));
+      await Promise.all((backends ?? []).map((backend) => backend.stop()));
     });
 
     const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
     const verdict = () => page.getByRole('region', { name: 'Verdict' });
-    const line = ({ label }: NginxStore) =>
-      page.getByRole('region', { name: 'Stores' }).getByRole('row').filter({ hasText: label });
-    const asking = (store: NginxStore, state: string) =>
-      until(`${store.name} is ${state}`, async () => {
+    const line = ({ label }: NginxBackend) =>
+      page.getByRole('region', { name: 'Backends' }).getByRole('row').filter({ hasText: label });
+    const asking = (backend: NginxBackend, state: string) =>
+      until(`${backend.name} is ${state}`, async () => {
         await ask();
         // The page is updated every two seconds.
         await sleep(100);
-        return new RegExp(`\\s${state}\\s`).test(await line(store).first().innerText());
+        return new RegExp(`\\s${state}\\s`).test(await line(backend).first().innerText());
       });
 
-    test('Overview shows each, and its first line names a store that went down, and why', async () => {
+    test('Overview shows each, and its first line names a backend that went down, and why', async () => {
       await verdict().getByText('OK', { exact: true }).waitFor();
-      await asking(stores[0]!, 'up');
-      await stores[0]!.fail('refuse');
-      await asking(stores[0]!, 'down');
+      await asking(backends[0]!, 'up');
+      await backends[0]!.fail('refuse');
+      await asking(backends[0]!, 'down');
       await verdict().getByText('Degraded', { exact: true }).waitFor();
-      const trouble = verdict().getByRole('listitem').filter({ hasText: 'Store ' });
+      const trouble = verdict().getByRole('listitem').filter({ hasText: 'Backend ' });
       expect(await trouble.innerText()).toMatch(
         new RegExp(
-          `^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`,
+          `^Backend ${backends[0]!.label} of default is down since .*: connection failed\\. Gateways$`,
         ),
       );
-      expect(await line(stores[0]!).first().innerText()).toContain('connection failed');
-      expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
+      expect(await line(backends[0]!).first().innerText()).toContain('connection failed');
+      expect(await line(backends[1]!).first().innerText()).toMatch(/\sup\s/);
     });
 
     test('are readable on a narrow screen, in dark mode, and without a mouse', async () => {
@@ -65,7 +65,7 @@ export function storesTests(stand: ConsoleStand): void {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width: 390, height: 844 });
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-        const table = page.getByRole('region', { name: 'Stores' }).locator('.table');
+        const table = page.getByRole('region', { name: 'Backends' }).locator('.table');
         await table.focus();
         expect(await page.evaluate('document.activeElement.className')).toBe('table');
         expect(
@@ -79,21 +79,21 @@ export function storesTests(stand: ConsoleStand): void {
     test('Gateways lists all with the gateways that see them; a full outage is shown as such', async () => {
       await verdict().getByRole('link', { name: 'Gateways' }).first().click();
       await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
-      await asking(stores[0]!, 'down');
-      expect(await line(stores[0]!).first().innerText()).toMatch(/connection failed.* of 128$/s);
-      await stores[1]!.fail('refuse');
-      await asking(stores[1]!, 'down');
+      await asking(backends[0]!, 'down');
+      expect(await line(backends[0]!).first().innerText()).toMatch(/connection failed.* of 128$/s);
+      await backends[1]!.fail('refuse');
+      await asking(backends[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
-      await verdict().getByText('All 2 stores of default are down.').waitFor();
+      await verdict().getByText('All 2 backends of default are down.').waitFor();
       await verdict().getByText('Down', { exact: true }).waitFor();
     });
 
     test('are up again without an action', async () => {
-      for (const store of stores) await store.recover();
-      for (const store of stores) await asking(store, 'up');
+      for (const backend of backends) await backend.recover();
+      for (const backend of backends) await asking(backend, 'up');
       await until(
-        'no store is named',
-        async () => !(await verdict().innerText()).includes('Store '),
+        'no backend is named',
+        async () => !(await verdict().innerText()).includes('Backend '),
       );
       expect(complaints).toEqual([]);
     });

@@ -9,22 +9,22 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   answers,
   type Fault,
-  FaultyStore,
+  FaultyBackend,
   garbles,
   hangs,
   resets,
-} from '../support/faulty-store.ts';
+} from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
-const stores: FaultyStore[] = [];
+const backends: FaultyBackend[] = [];
 const temporary = temporaryFolders();
 let gateway: TestGateway;
 let key = '';
 afterEach(async () => {
   await gateway.stop();
-  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await Promise.all(backends.splice(0).map((backend) => backend.close()));
 });
 
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
@@ -40,9 +40,9 @@ const UPGRADE = {
 };
 const SWITCHED = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-async function store(act = answers()): Promise<FaultyStore> {
-  const one = await FaultyStore.start(act);
-  stores.push(one);
+async function backend(act = answers()): Promise<FaultyBackend> {
+  const one = await FaultyBackend.start(act);
+  backends.push(one);
   return one;
 }
 
@@ -72,7 +72,7 @@ const untilLogged = (msg: string) => until(`${msg} is logged`, () => lines(msg).
 
 describe('a backend that hangs', () => {
   test('delays the first clients by its timeout, then none for more than a moment, until it is up', async () => {
-    const one = await store(hangs);
+    const one = await backend(hangs);
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
     expect(first.map(({ code }) => code)).toEqual(Array(10).fill('upstream_timeout'));
@@ -88,7 +88,7 @@ describe('a backend that hangs', () => {
     await untilLogged('upstream.up');
     expect((await ask()).status).toBe(200);
     expect(lines('upstream.down')).toEqual([
-      expect.objectContaining({ upstreamName: 'default', store: one.name, reason: 'hanging' }),
+      expect.objectContaining({ upstreamName: 'default', backend: one.name, reason: 'hanging' }),
     ]);
   });
 });
@@ -96,7 +96,7 @@ describe('a backend that hangs', () => {
 describe('a backend that hangs and answers its probes', () => {
   test('delays only the first clients for more than a moment, and recovers by itself', async () => {
     const isProbe = (request: string) => request.startsWith('GET / ');
-    const one = await store((socket, request) => isProbe(request) && answers()(socket, request));
+    const one = await backend((socket, request) => isProbe(request) && answers()(socket, request));
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     await Promise.all(Array.from({ length: 5 }, () => ask()));
     await untilLogged('upstream.down');
@@ -114,7 +114,7 @@ describe('a backend that hangs and answers its probes', () => {
 });
 
 test('an operation that hangs, requested again and again, does not prevent others from showing that the backend is up', async () => {
-  const one = await store(
+  const one = await backend(
     (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request),
   );
   await start(
@@ -131,7 +131,7 @@ test('an operation that hangs, requested again and again, does not prevent other
 });
 
 test('WebSockets take a hanging backend down, and no request waits for it; and one that they find well is up', async () => {
-  const one = await store(
+  const one = await backend(
     (socket, request) => request.startsWith('GET / ') && answers()(socket, request),
   );
   await start(
@@ -166,7 +166,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
 test('a backend that restarts is up although one of its operations hangs', async () => {
   const act: Fault = (socket, request) =>
     !request.startsWith('GET /categories') && answers()(socket, request);
-  const [one, two] = [await store(act), await store(act)];
+  const [one, two] = [await backend(act), await backend(act)];
   const settings =
     'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
@@ -187,7 +187,7 @@ describe('connections of a failed backend', () => {
   test('do not block requests once it is up', async () => {
     const dead = new Set<unknown>();
     let isDead = true;
-    const one = await store((socket, request) => {
+    const one = await backend((socket, request) => {
       // Not before both requests wait: they would be refused.
       if (isDead && (one.asked.length === 2 || !request.startsWith('GET /health ')))
         dead.add(socket);
@@ -213,7 +213,7 @@ describe('connections of a failed backend', () => {
 });
 
 test('are waited for once: a request does not wait for another backend too', async () => {
-  const [one, two] = [await store(hangs), await store(hangs)];
+  const [one, two] = [await backend(hangs), await backend(hangs)];
   const settings = 'connections: 1, headersTimeout: 1s, ejection: { enabled: false }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
   const all = await Promise.all(Array.from({ length: 10 }, () => ask()));
@@ -228,10 +228,10 @@ test('are waited for once: a request does not wait for another backend too', asy
 describe('health checks', () => {
   test('take a backend down before a client notices, and bring it up', async () => {
     let status = 200;
-    const one = await store((socket, request) =>
+    const one = await backend((socket, request) =>
       answers(request.startsWith('GET /health ') ? status : 200)(socket, request),
     );
-    const two = await store();
+    const two = await backend();
     const checks =
       'healthChecks: { path: /health, interval: 100ms, unhealthyThreshold: 2, healthyThreshold: 2, statuses: [200] }';
     await start(
@@ -241,7 +241,7 @@ describe('health checks', () => {
     await untilLogged('upstream.down');
     expect(lines('upstream.down')).toEqual([
       expect.objectContaining({
-        store: one.name,
+        backend: one.name,
         reason: 'check',
         error: 'the check was answered with 503',
       }),
@@ -254,7 +254,7 @@ describe('health checks', () => {
   });
 
   test('with a wrong path leave a single backend its requests, with one warning', async () => {
-    const one = await store((socket, request) =>
+    const one = await backend((socket, request) =>
       answers(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
     );
     await start(
@@ -269,7 +269,7 @@ describe('health checks', () => {
     expect(warnings).toEqual([
       expect.objectContaining({
         level: 40,
-        store: one.name,
+        backend: one.name,
         error: 'the check was answered with 404',
       }),
     ]);
@@ -277,11 +277,11 @@ describe('health checks', () => {
   });
 });
 
-describe('of two stores', () => {
+describe('of two backends', () => {
   test('requests that wait for a connection to one that goes down are answered by the other, or refused at once', async () => {
     const [one, two] = [
-      await store(hangs),
-      await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
+      await backend(hangs),
+      await backend((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
     ];
     const settings =
       'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probeInterval: 50ms }';
@@ -298,7 +298,7 @@ describe('of two stores', () => {
     await untilLogged('upstream.down');
     writeFileSync(
       join(gateway.folder, 'gateway.yaml'),
-      `upstream: { url: "${(await store(hangs)).url}", ${settings} }\n`,
+      `upstream: { url: "${(await backend(hangs)).url}", ${settings} }\n`,
     );
     await untilLogged('reload.done');
     const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(
@@ -311,21 +311,21 @@ describe('of two stores', () => {
   });
 
   test('with retries of timeouts, one that hangs only causes delays', async () => {
-    const [one, two] = [await store(hangs), await store()];
+    const [one, two] = [await backend(hangs), await backend()];
     await start(
       `upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`,
     );
     // The first backend is chosen at random.
     do expect((await ask()).status).toBe(200);
     while (one.asked.length === 0);
-    expect(new Set(lines('request').map(({ store }) => store))).toEqual(new Set([two.name]));
+    expect(new Set(lines('request').map(({ backend }) => backend))).toEqual(new Set([two.name]));
     await until('its log says so', () =>
       gateway.log.some(({ msg }) => String(msg).startsWith('retry')),
     );
   });
 
   test('the one that hangs delays its first clients by the timeout, then none', async () => {
-    const [one, two] = [await store(hangs), await store()];
+    const [one, two] = [await backend(hangs), await backend()];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     const outcomes = new Set<unknown>();
     await until('it is down', async () => {
@@ -350,7 +350,7 @@ describe('of two stores', () => {
   ])(
     'one that %s goes down, and idempotent requests are answered by the other',
     async (what, act, reason) => {
-      const [one, two] = [await store(act), await store()];
+      const [one, two] = [await backend(act), await backend()];
       await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
       const codes: string[] = [];
       await until('it is down', async () => {
@@ -358,7 +358,7 @@ describe('of two stores', () => {
         return lines('upstream.down').length > 0;
       });
       expect(lines('upstream.down')).toEqual([
-        expect.objectContaining({ store: one.name, reason }),
+        expect.objectContaining({ backend: one.name, reason }),
       ]);
       // Garbage is more than no response: what followed it is unknown.
       if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
@@ -367,15 +367,15 @@ describe('of two stores', () => {
   );
 
   test('ejects a backend that breaks off in the middle of bodies after a few requests', async () => {
-    // Probes get no response; otherwise the store would be tried again and again.
+    // Probes get no response; otherwise the backend would be tried again and again.
     const breaks: Fault = (socket, request) =>
       void (
         request.startsWith('GET / ') ||
         socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[')
       );
-    const [one, other] = [await store(breaks), await store()];
+    const [one, other] = [await backend(breaks), await backend()];
     await start(
-      `upstream: { stores: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probeInterval: 1h } }`,
+      `upstream: { backends: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probeInterval: 1h } }`,
     );
     const isWhole = () =>
       ask().then(
@@ -386,12 +386,12 @@ describe('of two stores', () => {
     for (let i = 0; i < 40; i++) if (!(await isWhole())) broken++;
     expect(broken).toBeGreaterThan(0);
     expect(one.asked.length).toBeLessThan(15);
-    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name })]);
+    expect(lines('upstream.down')).toEqual([expect.objectContaining({ backend: one.name })]);
     for (let i = 0; i < 20; i++) expect(await isWhole()).toBe(true);
   });
 
   test('one that refuses connections affects no client, and a POST is answered by the other', async () => {
-    const [one, two] = [await store(), await store(answers(201, '{}'))];
+    const [one, two] = [await backend(), await backend(answers(201, '{}'))];
     await one.close();
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
@@ -401,16 +401,16 @@ describe('of two stores', () => {
     );
     expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
     expect(lines('upstream.down')).toEqual([
-      expect.objectContaining({ store: one.name, reason: 'unreachable' }),
+      expect.objectContaining({ backend: one.name, reason: 'unreachable' }),
     ]);
     await one.open();
     await untilLogged('upstream.up');
     await one.close();
-    stores.splice(stores.indexOf(one), 1);
+    backends.splice(backends.indexOf(one), 1);
   });
 
   test('one with bad responses stays while the other recovers, which gets a few requests only', async () => {
-    const [one, two] = [await store(), await store()];
+    const [one, two] = [await backend(), await backend()];
     await one.close();
     const ejection =
       'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
@@ -427,11 +427,11 @@ describe('of two stores', () => {
       await ask();
       return two.asked.length > asked + 20 && performance.now() > begun + 1_500;
     });
-    expect(lines('upstream.down').map((line) => line.store)).toEqual([one.name]);
+    expect(lines('upstream.down').map((line) => line.backend)).toEqual([one.name]);
   });
 
   test('both down, every request is answered at once', async () => {
-    const [one, two] = [await store(hangs), await store(hangs)];
+    const [one, two] = [await backend(hangs), await backend(hangs)];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     await until('both are down', async () => {
       await Promise.all(Array.from({ length: 10 }, () => ask()));
@@ -442,7 +442,7 @@ describe('of two stores', () => {
 });
 
 test('a reload changes backends under load without a lost request, and leaves unchanged ones alone', async () => {
-  const [one, two, three] = [await store(), await store(), await store()];
+  const [one, two, three] = [await backend(), await backend(), await backend()];
   await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
   let going = true;
   const outcomes = new Map<number, number>();
@@ -457,8 +457,8 @@ test('a reload changes backends under load without a lost request, and leaves un
   const connections = two.connections;
   const file = join(gateway.folder, 'gateway.yaml');
   for (const weight of [5, 1]) {
-    const stores = `[{ url: "${two.url}" }, { url: "${three.url}", weight: ${weight} }]`;
-    writeFileSync(file, `upstream: { stores: ${stores}, ${PROBED} }\n`);
+    const backends = `[{ url: "${two.url}" }, { url: "${three.url}", weight: ${weight} }]`;
+    writeFileSync(file, `upstream: { backends: ${backends}, ${PROBED} }\n`);
     const done = lines('reload.done').length;
     await until('it is in force', () => lines('reload.done').length > done);
   }
@@ -474,9 +474,9 @@ test('a reload changes backends under load without a lost request, and leaves un
 });
 
 test('a backend that is down and removed from the settings is reported as up, and again as down if they name it later', async () => {
-  const [one, two] = [await store(), await store()];
+  const [one, two] = [await backend(), await backend()];
   await one.close();
-  stores.splice(stores.indexOf(one), 1);
+  backends.splice(backends.indexOf(one), 1);
   const both = `upstream: { url: "${one.url},${two.url}", ${PROBED} }`;
   await start(both);
   const untilDown = (times: number) =>
@@ -489,7 +489,7 @@ test('a backend that is down and removed from the settings is reported as up, an
   writeFileSync(file, `upstream: { url: "${two.url}", ${PROBED} }\n`);
   await untilLogged('upstream.up');
   expect(lines('upstream.up')).toEqual([
-    expect.objectContaining({ store: one.name, removed: true }),
+    expect.objectContaining({ backend: one.name, removed: true }),
   ]);
   writeFileSync(file, `${both}\n`);
   await untilDown(2);
@@ -511,9 +511,9 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const gone = await store();
+  const gone = await backend();
   await gone.close();
-  stores.length = 0;
+  backends.length = 0;
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
     const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
@@ -574,11 +574,11 @@ describe('the contract selects the upstream', () => {
 
   test('by operation, path or tag, and of a mount by its name; a reload applies all, or names the mistake', async () => {
     const [one, two, three] = [
-      await store(answers(200, '"one"')),
-      await store(answers(200, '"two"')),
-      await store(),
+      await backend(answers(200, '"one"')),
+      await backend(answers(200, '"two"')),
+      await backend(),
     ];
-    const settings = (second: FaultyStore) =>
+    const settings = (second: FaultyBackend) =>
       `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
       `upstreams: { stock: { url: "${second.url}/base" } }\nmounts: [{ path: /files, upstream: stock }]\n`;
     const folder = temporary();

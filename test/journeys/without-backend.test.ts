@@ -9,20 +9,20 @@ const project = resolve(import.meta.dirname, '../..');
 let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'storegate-'));
-  const store = join(project, 'src/store');
+  const backend = join(project, 'src/store');
   cpSync(join(project, 'src'), join(copy, 'src'), {
     recursive: true,
-    filter: (file) => file !== store,
+    filter: (file) => file !== backend,
   });
   for (const name of ['config', 'node_modules', 'package.json', 'packages', 'plans.yaml'])
     symlinkSync(join(project, name), join(copy, name));
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-test('a gateway with STORE_URL starts without the source of the store', async () => {
+test('a gateway with BACKEND_URL starts without the source of the backend', async () => {
   const running = storegate(['serve'], {
     cwd: copy,
-    env: { STORE_URL: 'http://127.0.0.1:9', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' },
+    env: { BACKEND_URL: 'http://127.0.0.1:9', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' },
     main: join(copy, 'src/main.js'),
   });
   let hasEnded = false;

@@ -20,7 +20,7 @@ export const answers =
  * An upstream on a free port with a configurable fault. It accepts requests without a body, one at
  * a time.
  */
-export class FaultyStore {
+export class FaultyBackend {
   readonly requests: string[] = [];
   act: Fault = answers();
   readonly #sockets = new Set<Socket>();
@@ -32,11 +32,11 @@ export class FaultyStore {
     this.#server = this.#create();
   }
 
-  static async start(act: Fault = answers()): Promise<FaultyStore> {
-    const store = new FaultyStore(await freePort());
-    store.act = act;
-    await store.open();
-    return store;
+  static async start(act: Fault = answers()): Promise<FaultyBackend> {
+    const backend = new FaultyBackend(await freePort());
+    backend.act = act;
+    await backend.open();
+    return backend;
   }
 
   get url(): string {

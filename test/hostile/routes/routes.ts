@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BlackHole, startBlackHole } from '../../support/black-hole.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import { RecordingStore, type Respond } from '../recording-store.ts';
+import { RecordingBackend, type Respond } from '../recording-backend.ts';
 import { Wire, type WireAnswer } from '../wire.ts';
 
-export const DOORS = [
+export const ROUTES = [
   'operation',
   'public operation',
   'mount to an upstream',
@@ -15,20 +15,20 @@ export const DOORS = [
   'none',
   'WebSocket',
 ] as const;
-export type DoorName = (typeof DOORS)[number];
+export type RouteName = (typeof ROUTES)[number];
 
 const JSON_BODY = { content: { 'application/json': { schema: {} } } };
 const RESPONSES = { 200: { description: 'Good.' } };
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 
 /** One way to the backend. */
-export class Door {
-  readonly name: DoorName;
+export class Route {
+  readonly name: RouteName;
   readonly path: string;
   readonly #gateway: TestGateway;
   readonly #secret: string;
 
-  constructor(name: DoorName, path: string, gateway: TestGateway, secret: string) {
+  constructor(name: RouteName, path: string, gateway: TestGateway, secret: string) {
     this.name = name;
     this.path = path;
     this.#gateway = gateway;
@@ -62,23 +62,23 @@ export class Door {
   }
 }
 
-export interface DoorsOptions {
+export interface RoutesOptions {
   readonly settings?: string;
   readonly plans?: string;
   /** No backend accepts connections. */
   readonly isUnreachable?: boolean;
 }
 
-/** All doors of the gateway, in front of one backend. */
-export class Doors {
-  readonly backend: RecordingStore;
-  readonly all: readonly Door[];
+/** All routes of the gateway, in front of one backend. */
+export class Routes {
+  readonly backend: RecordingBackend;
+  readonly all: readonly Route[];
   /** Connections of requests without a response. */
   readonly waiting: Socket[] = [];
   readonly #parts: Parts;
   #stopping: Promise<unknown> | null = null;
 
-  private constructor(backend: RecordingStore, parts: Parts) {
+  private constructor(backend: RecordingBackend, parts: Parts) {
     this.backend = backend;
     this.#parts = parts;
     this.all = parts.all;
@@ -88,9 +88,9 @@ export class Doors {
     settings = '',
     plans,
     isUnreachable = false,
-  }: DoorsOptions = {}): Promise<Doors> {
-    const folder = mkdtempSync(join(tmpdir(), 'storegate-doors-'));
-    const backend = await RecordingStore.start();
+  }: RoutesOptions = {}): Promise<Routes> {
+    const folder = mkdtempSync(join(tmpdir(), 'storegate-routes-'));
+    const backend = await RecordingBackend.start();
     const hole = isUnreachable ? await startBlackHole() : null;
     const url = hole?.url ?? backend.url;
     const file = join(folder, 'openapi.json');
@@ -100,7 +100,7 @@ export class Doors {
       `{ path: /target, target: "${url}" }`,
       '{ path: /live, upstream: default, websocket: true }',
     ];
-    const options = { storeUrl: url, ...(plans === undefined ? {} : { plans }) };
+    const options = { backendUrl: url, ...(plans === undefined ? {} : { plans }) };
     const described = await TestGateway.start({
       ...options,
       settings: `contract: { file: "${file}", unknownQuery: pass }\nmounts: [${mounts.join(', ')}]\n${settings}`,
@@ -110,7 +110,7 @@ export class Doors {
       settings,
       env: { STOREGATE_CONTRACT: 'none' },
     });
-    const places: readonly (readonly [DoorName, string, TestGateway])[] = [
+    const places: readonly (readonly [RouteName, string, TestGateway])[] = [
       ['operation', '/operation', described],
       ['public operation', '/public', described],
       ['mount to an upstream', '/upstream/a', described],
@@ -118,20 +118,20 @@ export class Doors {
       ['none', '/none', undescribed],
       ['WebSocket', '/live/a', described],
     ];
-    const all: Door[] = [];
+    const all: Route[] = [];
     for (const [name, path, gateway] of places) {
       const { secret } = await gateway.key();
-      all.push(new Door(name, path, gateway, secret));
+      all.push(new Route(name, path, gateway, secret));
     }
-    return new Doors(backend, { folder, hole, gateways: [described, undescribed], all });
+    return new Routes(backend, { folder, hole, gateways: [described, undescribed], all });
   }
 
   respond(respond: Respond): void {
     this.backend.respond = respond;
   }
 
-  /** The requests of a door that have reached the backend. */
-  received({ path }: Door) {
+  /** The requests of a route that have reached the backend. */
+  received({ path }: Route) {
     return this.backend.requests.filter(({ line }) => line.split(' ')[1]!.startsWith(path));
   }
 
@@ -158,7 +158,7 @@ interface Parts {
   readonly folder: string;
   readonly hole: BlackHole | null;
   readonly gateways: readonly TestGateway[];
-  readonly all: readonly Door[];
+  readonly all: readonly Route[];
 }
 
 function contract(): object {
@@ -168,7 +168,7 @@ function contract(): object {
   });
   return {
     openapi: '3.1.0',
-    info: { title: 'Doors', version: '1' },
+    info: { title: 'Routes', version: '1' },
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
     security: [{ key: [] }],
     paths: { '/operation': both('operation'), '/public': both('public', { security: [] }) },

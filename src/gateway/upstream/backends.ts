@@ -5,11 +5,11 @@ import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/co
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { StoreStatus } from '../../observe/peers/status.ts';
+import type { BackendStatus } from '../../observe/peers/status.ts';
+import { Backend } from './backend.ts';
 import { type Candidate, pickCandidate } from './balancer.ts';
 import { Retries } from './retries.ts';
-import { Store } from './store.ts';
-import type { StoreHandle, Upstream } from './upstream.ts';
+import type { BackendHandle, Upstream } from './upstream.ts';
 
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
@@ -17,7 +17,7 @@ type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
 /** By name. They outlive reloads. */
 export class Upstreams {
   readonly #observe: Observe;
-  #byName: ReadonlyMap<string, Stores> = new Map();
+  #byName: ReadonlyMap<string, Backends> = new Map();
 
   constructor(settings: Settings, certificates: UpstreamCertificates, observe: Observe) {
     this.#observe = observe;
@@ -34,30 +34,30 @@ export class Upstreams {
     const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
     this.#byName = new Map(
       all.map(([name, settings]) => {
-        const stores = before.get(name) ?? new Stores(name, settings, this.#observe);
-        stores.use(settings, materials[name] ?? null);
-        return [name, stores];
+        const backends = before.get(name) ?? new Backends(name, settings, this.#observe);
+        backends.use(settings, materials[name] ?? null);
+        return [name, backends];
       }),
     );
-    for (const [name, { stores }] of before)
-      if (!this.#byName.has(name)) for (const store of stores) store.retire();
+    for (const [name, { backends }] of before)
+      if (!this.#byName.has(name)) for (const backend of backends) backend.retire();
   }
 
   /** Configuration and contract have checked the name. */
-  of(name: string): Stores {
+  of(name: string): Backends {
     const found = this.#byName.get(name);
     if (found === undefined) throw new TypeError(`unknown upstream ${name}`);
     return found;
   }
 
-  get status(): readonly StoreStatus[] {
-    return this.#stores().map((store) => store.status);
+  get status(): readonly BackendStatus[] {
+    return this.#backends().map((backend) => backend.status);
   }
 
   /** `matters`: the gateway is unready. */
   get down(): readonly { readonly upstream: string; readonly matters: boolean }[] {
-    const all = [...this.#byName].filter(([, { stores }]) =>
-      stores.every(({ health }) => health.state === 'away'),
+    const all = [...this.#byName].filter(([, { backends }]) =>
+      backends.every(({ health }) => health.state === 'down'),
     );
     return all.map(([upstream, { readyDuringOutage }]) => ({
       upstream,
@@ -66,11 +66,11 @@ export class Upstreams {
   }
 
   close(): void {
-    for (const store of this.#stores()) store.close();
+    for (const backend of this.#backends()) backend.close();
   }
 
-  #stores(): Store[] {
-    return [...this.#byName.values()].flatMap(({ stores }) => stores);
+  #backends(): Backend[] {
+    return [...this.#byName.values()].flatMap(({ backends }) => backends);
   }
 }
 
@@ -80,13 +80,13 @@ export class Upstreams {
  */
 const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
-export class Stores implements Upstream {
+export class Backends implements Upstream {
   readonly #name: string;
   readonly #observe: Observe;
   readonly #retries: Retries;
-  stores: readonly Store[] = [];
+  backends: readonly Backend[] = [];
   readyDuringOutage = false;
-  #only: Store | null = null;
+  #only: Backend | null = null;
   #material = '';
   #tls: ClientTls = {};
 
@@ -98,30 +98,30 @@ export class Stores implements Upstream {
   }
 
   use(settings: UpstreamSettings, material: ClientMaterial | null): void {
-    const before = this.stores;
+    const before = this.backends;
     this.readyDuringOutage = settings.readyDuringOutage;
     this.#retries.settings = settings.retries;
     const text = JSON.stringify(material);
     // TLS sessions are resumed while this is the same object.
     if (text !== this.#material) this.#tls = clientTls(material);
     this.#material = text;
-    this.stores = settings.stores.map((address) => {
+    this.backends = settings.backends.map((address) => {
       const kept = before.find(({ url }) => url === address.url);
       if (kept === undefined)
-        return new Store(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
+        return new Backend(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
       kept.use(address, settings, this.#tls);
       return kept;
     });
-    this.#only = this.stores.length === 1 ? this.stores[0]! : null;
-    for (const store of before) if (!this.stores.includes(store)) store.retire();
+    this.#only = this.backends.length === 1 ? this.backends[0]! : null;
+    for (const backend of before) if (!this.backends.includes(backend)) backend.retire();
   }
 
   choose(
     now: number,
     safe: boolean,
-    tried: readonly StoreHandle[],
+    tried: readonly BackendHandle[],
     operation: string,
-  ): Store | Outage {
+  ): Backend | Outage {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
     if (only === null) return this.#chooseOf(now, safe, tried, operation);
@@ -142,26 +142,30 @@ export class Stores implements Upstream {
   #chooseOf(
     now: number,
     safe: boolean,
-    tried: readonly StoreHandle[],
+    tried: readonly BackendHandle[],
     operation: string,
-  ): Store | Outage {
-    const { stores } = this;
-    if (tried.length === 0 && stores.every(({ health }) => health.state === 'up'))
-      return pickCandidate(stores, Math.random);
-    const able: (Candidate & { readonly store: Store })[] = [];
-    for (const store of stores) {
-      if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
-      able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
+  ): Backend | Outage {
+    const { backends } = this;
+    if (tried.length === 0 && backends.every(({ health }) => health.state === 'up'))
+      return pickCandidate(backends, Math.random);
+    const able: (Candidate & { readonly backend: Backend })[] = [];
+    for (const backend of backends) {
+      if (tried.includes(backend) || !backend.health.takes(safe, now, operation)) continue;
+      able.push({
+        backend,
+        weight: backend.weight * backend.health.share(now),
+        load: backend.load,
+      });
     }
     if (able.length === 0) return ALL_DOWN;
-    return able.length === 1 ? able[0]!.store : pickCandidate(able, Math.random).store;
+    return able.length === 1 ? able[0]!.backend : pickCandidate(able, Math.random).backend;
   }
 
-  readonly #mayGo = (going: Store): boolean => {
+  readonly #mayGo = (going: Backend): boolean => {
     // Recovering backends serve only a few requests.
-    const gone = this.stores.filter(
-      (store) => store !== going && store.health.state !== 'up',
+    const gone = this.backends.filter(
+      (backend) => backend !== going && backend.health.state !== 'up',
     ).length;
-    return gone + 1 <= this.stores.length / 2;
+    return gone + 1 <= this.backends.length / 2;
   };
 }

@@ -2,9 +2,9 @@
  * Effects of a failing backend on clients at an even pace: before, during and after the fault.
  * About six minutes:
  *
- *     node --disable-warning=ExperimentalWarning bench/stores.ts
+ *     node --disable-warning=ExperimentalWarning bench/backends.ts
  *
- * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and
+ * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--backends 1`, `--rate` and
  * `--seconds` (per part) reduce the run; `--project` measures another checkout. "first callers"
  * sent their requests before the gateway reported the backend down, or during the whole fault if it
  * never did.
@@ -13,7 +13,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeSecret } from '../src/keys/secret.ts';
-import { type Fault, NginxStore } from '../test/support/nginx-store.ts';
+import { type Fault, NginxBackend } from '../test/support/nginx-backend.ts';
 import { Children } from './children.ts';
 import { PacedClients, type TimedResponse } from './paced-clients.ts';
 import { stepAside } from './processors.ts';
@@ -23,7 +23,7 @@ import { prepareStoregate } from './targets/storegate-process.ts';
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: 'hang,refuse,reset' },
-    stores: { type: 'string', default: '1,2' },
+    backends: { type: 'string', default: '1,2' },
     rate: { type: 'string', default: '50' },
     seconds: { type: 'string', default: '12' },
     project: { type: 'string' },
@@ -47,18 +47,18 @@ interface Moments {
 stepAside();
 console.log(`${rate} requests/s; milliseconds`);
 console.log(
-  'stores  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
+  'backends  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
 );
-for (const count of values.stores.split(',').map(Number))
+for (const count of values.backends.split(',').map(Number))
   for (const fault of faults) await measure(count, fault);
 
 async function measure(count: number, fault: Fault): Promise<void> {
   const children = new Children();
-  const stores = await Promise.all(
-    ['a', 'b', 'c'].slice(0, count).map((name) => NginxStore.start(name)),
+  const backends = await Promise.all(
+    ['a', 'b', 'c'].slice(0, count).map((name) => NginxBackend.start(name)),
   );
   try {
-    const gateway = await prepareStoregate('storegate', surroundings(children, stores), {
+    const gateway = await prepareStoregate('storegate', surroundings(children, backends), {
       ...(values.project === undefined ? {} : { project: values.project }),
     });
     await children.start({ ...gateway.command, place: 'anywhere' });
@@ -67,36 +67,40 @@ async function measure(count: number, fault: Fault): Promise<void> {
     await pause(2_000);
     const begun = performance.now();
     await pause(seconds * 1_000);
-    const moments = await suffer(stores[0]!, fault, gateway.adminUrl);
+    const moments = await suffer(backends[0]!, fault, gateway.adminUrl);
     await pause(seconds * 1_000);
     callers.stop();
     await asking;
     printOutage(count, fault, callers.asked, begun, moments);
   } finally {
     await children.close();
-    await Promise.all(stores.map((store) => store.stop()));
+    await Promise.all(backends.map((backend) => backend.stop()));
   }
 }
 
-function surroundings(children: Children, stores: readonly NginxStore[]) {
+function surroundings(children: Children, backends: readonly NginxBackend[]) {
   const keys = {
     admitted: makeSecret('bench'),
     refused: makeSecret('bench'),
     unknown: makeSecret('bench'),
   };
-  const backend = { url: stores.map(({ url }) => url).join(','), port: stores[0]!.port, pid: 0 };
+  const backend = {
+    url: backends.map(({ url }) => url).join(','),
+    port: backends[0]!.port,
+    pid: 0,
+  };
   return { children, backend, redis: null, node: process.execPath, keys };
 }
 
-async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promise<Moments> {
-  const isUp = () => upOf(store.label, adminUrl);
+async function suffer(backend: NginxBackend, fault: Fault, adminUrl: string): Promise<Moments> {
+  const isUp = () => upOf(backend.label, adminUrl);
   const failed = performance.now();
-  await store.fail(fault);
+  await backend.fail(fault);
   const down = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
   // The same time as the load before the failure.
   await pause(Math.max(0, (down ?? failed) + seconds * 1_000 - performance.now()));
   const restored = performance.now();
-  await store.recover();
+  await backend.recover();
   const back =
     down === null ? null : await moment(async () => (await isUp()) === 1, restored + BACK_WITHIN);
   return { failed, down, restored, back };
@@ -111,11 +115,11 @@ async function moment(holds: () => Promise<boolean>, latest: number): Promise<nu
 }
 
 /** `null`: unknown. */
-async function upOf(store: string, adminUrl: string): Promise<number | null> {
+async function upOf(backend: string, adminUrl: string): Promise<number | null> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const line = text
     .split('\n')
-    .find((one) => one.startsWith('storegate_store_up{') && one.includes(`"${store}"`));
+    .find((one) => one.startsWith('storegate_backend_up{') && one.includes(`"${backend}"`));
   return line === undefined ? null : Number(line.split(' ').at(-1));
 }
 

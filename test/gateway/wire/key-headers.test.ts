@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Carriers } from '../../../src/common/carriers.ts';
+import type { KeyHeaders } from '../../../src/common/key-headers.ts';
 import { FieldNames, type FieldNamesOptions } from '../../../src/gateway/wire/fields.ts';
 import { readHead } from '../../../src/gateway/wire/head.ts';
 import { makeSecret } from '../../../src/keys/secret.ts';
 
 const KEY = makeSecret('test');
-const USUAL: Carriers = { headers: ['X-API-Key'], bearer: true };
-const HEADER: Carriers = { headers: ['X-API-Key'], bearer: false };
-const BEARER: Carriers = { headers: [], bearer: true };
-const OWN: Carriers = { headers: ['X-Shop_Key', 'X-API-Key'], bearer: false };
+const USUAL: KeyHeaders = { headers: ['X-API-Key'], bearer: true };
+const HEADER: KeyHeaders = { headers: ['X-API-Key'], bearer: false };
+const BEARER: KeyHeaders = { headers: [], bearer: true };
+const OWN: KeyHeaders = { headers: ['X-Shop_Key', 'X-API-Key'], bearer: false };
 
 const headWith = (options: Partial<FieldNamesOptions>, ...lines: readonly [string, string][]) =>
   readHead(lines.flat(), new FieldNames({ strip: [], ...options }));
 
 describe('headers for the backend', () => {
-  test.each<[string, Carriers, [string, string][], string[]]>([
+  test.each<[string, KeyHeaders, [string, string][], string[]]>([
     ['a key', USUAL, [['X-API-Key', KEY]], []],
     ['a bearer token', USUAL, [['Authorization', 'Bearer own']], []],
     ['another scheme', USUAL, [['Authorization', 'Basic eDp5']], ['Authorization', 'Basic eDp5']],
@@ -47,13 +47,13 @@ describe('headers for the backend', () => {
       ],
       [],
     ],
-  ])('%s', (_what, carriers, lines, forwarded) => {
-    expect(headWith({ carriers }, ...lines).forwardable).toEqual(forwarded);
+  ])('%s', (_what, keyHeaders, lines, forwarded) => {
+    expect(headWith({ keyHeaders }, ...lines).forwardable).toEqual(forwarded);
   });
 
   test('keep the key if settings say so', () => {
     const head = headWith(
-      { carriers: HEADER, hide: false },
+      { keyHeaders: HEADER, hide: false },
       ['X-API-Key', KEY],
       ['Authorization', `Bearer ${KEY}`],
     );
@@ -68,21 +68,21 @@ describe('headers for the backend', () => {
   );
 });
 
-test('keys are read from each carrier, by its exact name', () => {
+test('keys are read from each key header, by its exact name', () => {
   const lines: [string, string][] = [
     ['X-Shop_Key', 'a'],
     ['x-api-key', 'b'],
     ['X-Shop-Key', 'c'],
   ];
-  expect(headWith({ carriers: OWN }, ...lines).apiKeys).toEqual(['a', 'b']);
-  expect(headWith({ carriers: BEARER }, ...lines).apiKeys).toEqual([]);
+  expect(headWith({ keyHeaders: OWN }, ...lines).apiKeys).toEqual(['a', 'b']);
+  expect(headWith({ keyHeaders: BEARER }, ...lines).apiKeys).toEqual([]);
 });
 
 test('a large Authorization is read in linear time', () => {
   const value = `Bearer ${' '.repeat(32_000)}${'a'.repeat(32_000)} `;
-  expect(headWith({ carriers: HEADER }, ['Authorization', value]).forwardable).toEqual([
+  expect(headWith({ keyHeaders: HEADER }, ['Authorization', value]).forwardable).toEqual([
     'Authorization',
     value,
   ]);
-  expect(headWith({ carriers: USUAL }, ['Authorization', value]).forwardable).toEqual([]);
+  expect(headWith({ keyHeaders: USUAL }, ['Authorization', value]).forwardable).toEqual([]);
 });

@@ -3,27 +3,27 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Authority } from '../support/certificates.ts';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { type TlsStore, tlsStore } from '../support/tls-store.ts';
+import { type TlsBackend, tlsBackend } from '../support/tls-backend.ts';
 import { until } from '../support/until.ts';
 
 let authority: Authority;
 let gateway: TestGateway;
-let store: TlsStore;
+let backend: TlsBackend;
 let key: string;
 beforeAll(() => {
   authority = new Authority();
 });
 afterEach(async () => {
   await gateway.stop();
-  await store.close();
+  await backend.close();
 });
 afterAll(() => authority.remove());
 
-async function behind(started: TlsStore, tls: Record<string, string>): Promise<void> {
-  store = started;
+async function behind(started: TlsBackend, tls: Record<string, string>): Promise<void> {
+  backend = started;
   gateway = await TestGateway.start({
     settings: JSON.stringify({ upstream: { tls } }),
-    storeUrl: store.url,
+    backendUrl: backend.url,
   });
   key = (await gateway.key()).secret;
 }
@@ -33,20 +33,22 @@ const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
 describe('a backend behind TLS', () => {
   test('is trusted by its own authority, and its sessions are resumed', async () => {
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), { ca: authority.file });
+    await behind(await tlsBackend(authority.issue('backend', 'DNS:localhost')), {
+      ca: authority.file,
+    });
     expect((await get()).status).toBe(200);
-    store.hangUp();
+    backend.hangUp();
     await until(
       'a second connection',
-      async () => (await get()).status === 200 && store.connections.length > 1,
+      async () => (await get()).status === 200 && backend.connections.length > 1,
     );
-    expect(store.connections.map(({ resumed }) => resumed).slice(0, 2)).toEqual([false, true]);
+    expect(backend.connections.map(({ resumed }) => resumed).slice(0, 2)).toEqual([false, true]);
   });
 
   test('is 502 if its certificate is not trusted, and the log says what to do', async () => {
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), {});
+    await behind(await tlsBackend(authority.issue('backend', 'DNS:localhost')), {});
     isTheError(await get(), 502, 'upstream_unavailable');
-    const { host } = new URL(store.url);
+    const { host } = new URL(backend.url);
     expect(logged('outage')[0]!.reason).toContain(`the certificate of ${host} is not trusted`);
     expect(logged('outage')[0]!.reason).toContain('tls.ca');
     await until('it is down', async () => (await get()).status === 503);
@@ -54,18 +56,18 @@ describe('a backend behind TLS', () => {
       reason: 'untrusted',
       error: expect.stringContaining('tls.ca'),
     });
-    const { stores } = (await gateway.admin.get('/stores')).body;
-    expect(JSON.stringify(stores)).toContain('"reason":"untrusted"');
+    const { backends } = (await gateway.admin.get('/backends')).body;
+    expect(JSON.stringify(backends)).toContain('"reason":"untrusted"');
   });
 
   test('may have a certificate of another name than the URL, if settings name it', async () => {
-    const pair = authority.issue('elsewhere', 'DNS:store.internal');
-    await behind(await tlsStore(pair), { ca: authority.file });
+    const pair = authority.issue('elsewhere', 'DNS:backend.internal');
+    await behind(await tlsBackend(pair), { ca: authority.file });
     isTheError(await get(), 502, 'upstream_unavailable');
     expect(logged('outage')[0]!.reason).toContain('is for another name');
     await gateway.stop();
-    await store.close();
-    await behind(await tlsStore(pair), { ca: authority.file, serverName: 'store.internal' });
+    await backend.close();
+    await behind(await tlsBackend(pair), { ca: authority.file, serverName: 'backend.internal' });
     expect((await get()).status).toBe(200);
   });
 
@@ -77,12 +79,12 @@ describe('a backend behind TLS', () => {
     };
     const first = authority.issue('first', 'DNS:gateway.example');
     const second = authority.issue('second', 'DNS:gateway.example');
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), {
+    await behind(await tlsBackend(authority.issue('backend', 'DNS:localhost'), asking), {
       ca: authority.file,
       ...first,
     });
     expect((await get()).status).toBe(200);
-    expect(store.connections.at(-1)!.client).toBe('first');
+    expect(backend.connections.at(-1)!.client).toBe('first');
 
     copyFileSync(second.cert, first.cert);
     await until('half a pair is refused', () => logged('reload.failed').length > 0);
@@ -94,10 +96,10 @@ describe('a backend behind TLS', () => {
     copyFileSync(second.key, first.key);
     await until('the pair is taken', () => logged('reload.done').length > 0);
     expect(logged('reload.done')[0]!.changed).toEqual(['certificates']);
-    store.hangUp();
-    await until('the store knows the new one', async () => {
+    backend.hangUp();
+    await until('the backend knows the new one', async () => {
       expect((await get()).status).toBe(200);
-      return store.connections.at(-1)!.client === 'second';
+      return backend.connections.at(-1)!.client === 'second';
     });
   });
 
@@ -107,7 +109,7 @@ describe('a backend behind TLS', () => {
       rejectUnauthorized: true,
       ca: [readFileSync(authority.file)],
     };
-    await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), {
+    await behind(await tlsBackend(authority.issue('backend', 'DNS:localhost'), asking), {
       ca: authority.file,
     });
     expect((await get()).status).toBe(502);

@@ -1,5 +1,5 @@
 /** The headers that may carry a key. */
-export interface Carriers {
+export interface KeyHeaders {
   /** Names as written, the preferred one first. */
   readonly headers: readonly string[];
   /** Whether `Authorization: Bearer` carries the key. */
@@ -7,18 +7,18 @@ export interface Carriers {
 }
 
 /** The headers if neither settings nor contract name any. */
-export const USUAL_CARRIERS: Carriers = { headers: ['X-API-Key'], bearer: true };
+export const DEFAULT_KEY_HEADERS: KeyHeaders = { headers: ['X-API-Key'], bearer: true };
 
 /** How a client sends a key: in the preferred header, or as a bearer token. */
 export function keyField(
-  { headers: [name] }: Carriers,
+  { headers: [name] }: KeyHeaders,
   key: string,
 ): readonly [name: string, value: string] {
   return name === undefined ? ['Authorization', `Bearer ${key}`] : [name, key];
 }
 
 /** Completes "Send it …". */
-export function carriersText({ headers, bearer }: Carriers): string {
+export function keyHeadersText({ headers, bearer }: KeyHeaders): string {
   const [last, ...rest] = headers.map((name) => `\`${name}\``).reverse();
   const named =
     rest.length === 0

@@ -14,10 +14,10 @@ export const EMPTY_LIST =
   'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 /**
- * The store behind an attacked gateway. It reads raw bytes in the strictest way, and records
+ * The backend behind an attacked gateway. It reads raw bytes in the strictest way, and records
  * framing that two readers could read differently.
  */
-export class RecordingStore {
+export class RecordingBackend {
   readonly requests: Recorded[] = [];
   readonly complaints: string[] = [];
   respond: Respond = (socket) => void socket.write(EMPTY_LIST);
@@ -27,12 +27,12 @@ export class RecordingStore {
   readonly #arriving = new Set<Socket>();
   readonly #server = createServer((socket) => this.#serve(socket));
 
-  static async start(respond?: Respond): Promise<RecordingStore> {
-    const store = new RecordingStore();
-    if (respond) store.respond = respond;
-    store.#server.listen(0, '127.0.0.1');
-    await once(store.#server, 'listening');
-    return store;
+  static async start(respond?: Respond): Promise<RecordingBackend> {
+    const backend = new RecordingBackend();
+    if (respond) backend.respond = respond;
+    backend.#server.listen(0, '127.0.0.1');
+    await once(backend.#server, 'listening');
+    return backend;
   }
 
   get url(): string {

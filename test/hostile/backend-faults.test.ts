@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
 import { FAULTY_RESPONSES, TRUNCATED_RESPONSES } from './faulty-responses.ts';
-import { EMPTY_LIST, RecordingStore } from './recording-store.ts';
+import { EMPTY_LIST, RecordingBackend } from './recording-backend.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
 let patient: Stand;
@@ -19,8 +19,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stand = patient;
-  for (const { store } of [patient, hasty])
-    store.respond = (socket) => void socket.write(EMPTY_LIST);
+  for (const { backend } of [patient, hasty])
+    backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 const get = () => stand.request('GET /pets');
@@ -28,8 +28,8 @@ const post = () => stand.post([`Content-Length: ${PET.length}`], PET);
 
 /** Answers once with these bytes, and correctly afterwards. */
 function answerOnce(bytes: string, end = true): void {
-  stand.store.respond = (socket) => {
-    stand.store.respond = (next) => void next.write(EMPTY_LIST);
+  stand.backend.respond = (socket) => {
+    stand.backend.respond = (next) => void next.write(EMPTY_LIST);
     socket.write(Buffer.from(bytes, 'latin1'));
     if (end) socket.end();
   };
@@ -125,7 +125,7 @@ describe('a truncated response is cut off, never completed', () => {
 describe('a request is retried', () => {
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
-    stand.store.respond = (socket) => {
+    stand.backend.respond = (socket) => {
       if (!served.has(socket)) {
         served.add(socket);
         socket.write(EMPTY_LIST);
@@ -135,11 +135,11 @@ describe('a request is retried', () => {
   }
 
   async function reuse(request: string): Promise<{ status: number; sent: number }> {
-    stand.store.dropConnections();
+    stand.backend.dropConnections();
     await stand.ask(get());
-    const before = stand.store.requests.length;
+    const before = stand.backend.requests.length;
     const { status } = await stand.ask(request);
-    return { status, sent: stand.store.requests.length - before };
+    return { status, sent: stand.backend.requests.length - before };
   }
 
   test('once, if it is idempotent, when a used connection closed without a response', async () => {
@@ -161,11 +161,11 @@ describe('a request is retried', () => {
     ['once, if it may be, on a new connection', get, 2],
     ['never, if it is a POST, on a new connection', post, 1],
   ])('%s', async (_what, request, sent) => {
-    stand.store.dropConnections();
-    stand.store.respond = (socket) => void socket.destroy();
-    const before = stand.store.requests.length;
+    stand.backend.dropConnections();
+    stand.backend.respond = (socket) => void socket.destroy();
+    const before = stand.backend.requests.length;
     expect((await stand.ask(request())).status).toBe(502);
-    expect(stand.store.requests.length - before).toBe(sent);
+    expect(stand.backend.requests.length - before).toBe(sent);
   });
 });
 
@@ -175,33 +175,33 @@ describe('a backend that hangs', () => {
   });
 
   test('causes 504, and its requests are cancelled', async () => {
-    stand.store.respond = () => {};
+    stand.backend.respond = () => {};
     expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
     expect(await stand.ask(post())).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('has a limited queue: further requests are 503 at once', async () => {
-    stand.store.respond = () => {};
+    stand.backend.respond = () => {};
     const answers = await Promise.all(Array.from({ length: 60 }, () => stand.ask(get())));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.every((status) => status === 503 || status === 504)).toBe(true);
     const busy = answers.find(({ status }) => status === 503)!;
     expect(busy).toMatchObject({ code: 'upstream_busy', headers: { 'retry-after': '1' } });
     isAnError(busy);
-    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+    stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
     expect((await stand.ask(get())).status).toBe(200);
   });
 });
 
 test('a client that leaves cancels its request at the backend', async () => {
   const closed: string[] = [];
-  stand.store.respond = (socket) => void socket.once('close', () => closed.push('closed'));
-  const before = stand.store.requests.length;
+  stand.backend.respond = (socket) => void socket.once('close', () => closed.push('closed'));
+  const before = stand.backend.requests.length;
   const wire = await stand.connect();
   wire.send(get());
-  await until('the store has the request', () => stand.store.requests.length > before);
+  await until('the backend has the request', () => stand.backend.requests.length > before);
   wire.close();
-  await until('the store sees the end of it', () => closed.length === 1);
+  await until('the backend sees the end of it', () => closed.length === 1);
   const left = (line: Record<string, unknown>) =>
     line.msg === 'request' && line.code === 'client_closed_request';
   await until('its end is logged', () => stand.gateway.log.some(left));
@@ -209,11 +209,11 @@ test('a client that leaves cancels its request at the backend', async () => {
 });
 
 test('an unreachable backend is 502, distinguished from a failing one', async () => {
-  const gone = await RecordingStore.start();
+  const gone = await RecordingBackend.start();
   const { url } = gone;
   await gone.close();
   const alone = await Stand.start({ settings: `upstream: {url: "${url}"}` });
-  await alone.store.close();
+  await alone.backend.close();
   expect(await alone.ask(alone.request('GET /pets'))).toMatchObject({
     status: 502,
     code: 'upstream_unavailable',

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Store } from '../../admin-api.ts';
+import type { Backend } from '../../admin-api.ts';
 import { number } from '../format.ts';
 import { isWell, reasonInWords, stateInWords } from '../sentences/gateways.ts';
 import { Badge, type Column, Table, Time, type Tone } from './data.ts';
@@ -11,29 +11,29 @@ const TONES = {
   down: 'bad',
 } as const satisfies Record<string, Tone>;
 
-interface StoreTableProps<S extends Store> {
-  readonly stores: readonly S[];
+interface BackendTableProps<S extends Backend> {
+  readonly backends: readonly S[];
   /** Columns behind those that are always there. */
   readonly more?: readonly (Column<S> | false)[];
 }
 
-/** Stores, each in a line: how it is, since when and why, and what it has to do. */
-export function StoreTable<S extends Store>({ stores, more = [] }: StoreTableProps<S>) {
+/** Backends, each in a line: how it is, since when and why, and what it has to do. */
+export function BackendTable<S extends Backend>({ backends, more = [] }: BackendTableProps<S>) {
   return h(Table<S>, {
-    caption: 'Stores',
-    rows: stores,
-    keyOf: ({ upstream, store }) => `${upstream} ${store}`,
-    empty: 'No store data available.',
-    toneOf: (store) => (isWell(store) ? undefined : store.state === 'down' ? 'bad' : 'warn'),
+    caption: 'Backends',
+    rows: backends,
+    keyOf: ({ upstream, backend }) => `${upstream} ${backend}`,
+    empty: 'No backend data available.',
+    toneOf: (backend) => (isWell(backend) ? undefined : backend.state === 'down' ? 'bad' : 'warn'),
     columns: [
-      { title: 'Store', names: true, cell: ({ store }) => store },
+      { title: 'Backend', names: true, cell: ({ backend }) => backend },
       { title: 'Upstream', cell: ({ upstream }) => upstream },
       {
         title: 'Status',
-        cell: (store) => h(Badge, { tone: TONES[store.state] }, stateInWords(store)),
+        cell: (backend) => h(Badge, { tone: TONES[backend.state] }, stateInWords(backend)),
       },
       { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
-      { title: 'Why', cell: (store) => reasonInWords(store) || '–' },
+      { title: 'Why', cell: (backend) => reasonInWords(backend) || '–' },
       { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
       { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
       { title: 'Failed', figure: true, cell: ({ failures }) => number(failures) },

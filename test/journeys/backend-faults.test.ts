@@ -1,22 +1,22 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { type FakeStore, fakeStore, rawStore } from '../support/upstream.ts';
+import { type FakeBackend, fakeBackend, rawBackend } from '../support/upstream.ts';
 
 const SHORT = 'upstream: {headersTimeout: 1s, bodyTimeout: 1s}';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 let gateway: TestGateway;
-let store: FakeStore | null = null;
+let backend: FakeBackend | null = null;
 afterEach(async () => {
   await gateway.stop();
-  await store?.close();
-  store = null;
+  await backend?.close();
+  backend = null;
 });
 
-async function behind(fake: FakeStore, settings = ''): Promise<string> {
-  store = fake;
-  gateway = await TestGateway.start({ settings, storeUrl: fake.url });
+async function behind(fake: FakeBackend, settings = ''): Promise<string> {
+  backend = fake;
+  gateway = await TestGateway.start({ settings, backendUrl: fake.url });
   return (await gateway.key()).secret;
 }
 
@@ -26,26 +26,26 @@ const post = (key: string) =>
 
 describe('a backend that', () => {
   test('is unreachable: 502, and the next request works once it is up', async () => {
-    const fake = await rawStore((socket) => socket.end(OK));
+    const fake = await rawBackend((socket) => socket.end(OK));
     await fake.close();
-    gateway = await TestGateway.start({ storeUrl: fake.url });
+    gateway = await TestGateway.start({ backendUrl: fake.url });
     const { secret } = await gateway.key();
     isTheError(await get(secret), 502, 'upstream_unavailable');
     isTheError(await post(secret), 502, 'upstream_unavailable');
   });
 
   test('never answers: 504', async () => {
-    const key = await behind(await rawStore(() => {}), SHORT);
+    const key = await behind(await rawBackend(() => {}), SHORT);
     isTheError(await get(key), 504, 'upstream_timeout');
   });
 
   test('sends garbage: 502', async () => {
-    const key = await behind(await rawStore((socket) => socket.end('SSH-2.0-nonsense\r\n\r\n')));
+    const key = await behind(await rawBackend((socket) => socket.end('SSH-2.0-nonsense\r\n\r\n')));
     isTheError(await get(key), 502, 'upstream_error');
   });
 
   test('closes without a response: 502, and a POST is not sent twice', async () => {
-    const fake = await rawStore((socket) => socket.destroy());
+    const fake = await rawBackend((socket) => socket.destroy());
     const key = await behind(fake);
     isTheError(await post(key), 502, 'upstream_error');
     expect(fake.requests.length).toBe(1);
@@ -53,7 +53,7 @@ describe('a backend that', () => {
 
   test('dies in the middle of its response: the response is cut off, never completed', async () => {
     const key = await behind(
-      await rawStore((socket) =>
+      await rawBackend((socket) =>
         socket.end(
           'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"id":1',
         ),
@@ -64,7 +64,7 @@ describe('a backend that', () => {
 
   test('stalls in the middle of its response: the response is cut off', async () => {
     const key = await behind(
-      await rawStore((socket) =>
+      await rawBackend((socket) =>
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n'),
       ),
       SHORT,
@@ -75,7 +75,7 @@ describe('a backend that', () => {
   test('closed an idle connection: the request is sent once more, if it is idempotent', async () => {
     // Each connection answers once and closes on the second request without a byte.
     const served = new WeakSet<object>();
-    const fake = await rawStore((socket) => {
+    const fake = await rawBackend((socket) => {
       if (served.has(socket)) return void socket.destroy();
       served.add(socket);
       socket.write(OK);
@@ -93,7 +93,7 @@ describe('a backend that', () => {
   test.each(['get', 'delete'] as const)(
     'hangs on a used connection: 504, sent once (%s)',
     async (method) => {
-      const fake = await rawStore(
+      const fake = await rawBackend(
         (socket, _request, count) => void (count === 1 && socket.write(OK)),
       );
       const key = await behind(fake, SHORT);
@@ -111,7 +111,7 @@ describe('a backend that', () => {
 
   test('responds with its own errors: they are forwarded, with our limit headers', async () => {
     const key = await behind(
-      await fakeStore((_request, response) => {
+      await fakeBackend((_request, response) => {
         response.writeHead(503, {
           'X-RateLimit-Limit': '7',
           RateLimit: 'theirs',

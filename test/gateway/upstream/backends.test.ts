@@ -1,21 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { withStore } from '../../../src/config/describe.ts';
+import { withBackend } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { Upstreams } from '../../../src/gateway/upstream/stores.ts';
+import { Upstreams } from '../../../src/gateway/upstream/backends.ts';
 import { until } from '../../support/until.ts';
 
 test('backends of earlier settings are released from memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const config = loadConfig({ env: {}, cwd: import.meta.dirname });
-  const settings = (port: number) => withStore(config, `http://127.0.0.1:${port}`);
+  const settings = (port: number) => withBackend(config, `http://127.0.0.1:${port}`);
   const none = { upstream: null, upstreams: {} };
   const upstreams = new Upstreams(settings(1), none, () => {});
   const earlier: WeakRef<object>[] = [];
   for (let port = 2; port < 6; port++) {
-    earlier.push(new WeakRef(upstreams.of('default').stores[0]!));
+    earlier.push(new WeakRef(upstreams.of('default').backends[0]!));
     upstreams.use(settings(port), none);
   }
   await until('all earlier backends are gone', () => {

@@ -4,7 +4,7 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-export interface TlsStore {
+export interface TlsBackend {
   readonly url: string;
   /**
    * Whether each connection resumed a session, and the name in the client certificate, if
@@ -18,10 +18,10 @@ export interface TlsStore {
   close(): Promise<void>;
 }
 
-export async function tlsStore(
+export async function tlsBackend(
   pair: { readonly cert: string; readonly key: string },
   options: ServerOptions = {},
-): Promise<TlsStore> {
+): Promise<TlsBackend> {
   const connections: { resumed: boolean; client: string | undefined }[] = [];
   const files = { cert: readFileSync(pair.cert), key: readFileSync(pair.key) };
   const server = createServer({ ...files, ...options }, (_request, response) => {

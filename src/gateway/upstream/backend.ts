@@ -1,18 +1,18 @@
 import type { ClientError, OpenerOptions, Pool } from '@storegate/http1';
 import { type ClientTls, tlsTrouble } from '@storegate/http1/tls';
-import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
-import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
-import type { Observe, StoreName } from '../../observe/events.ts';
-import type { StoreStatus } from '../../observe/peers/status.ts';
+import type { BackendAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
+import { backendLabel, DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
+import type { BackendName, Observe } from '../../observe/events.ts';
+import type { BackendStatus } from '../../observe/peers/status.ts';
 import { Checks, isIn } from './checks.ts';
 import { DnsResolver, isName } from './dns.ts';
 import { type Failure, Health, type Verdict } from './health.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
-import { type StoreHandle, StoreWentDown } from './upstream.ts';
+import { type BackendHandle, BackendWentDown } from './upstream.ts';
 
-export class Store implements StoreHandle {
+export class Backend implements BackendHandle {
   readonly url: string;
-  identity: StoreName;
+  identity: BackendName;
   weight: number;
   readonly pool: Pool;
   readonly health: Health;
@@ -30,15 +30,15 @@ export class Store implements StoreHandle {
 
   constructor(
     upstream: string,
-    { url, weight }: StoreAddress,
+    { url, weight }: BackendAddress,
     settings: UpstreamSettings,
     tls: ClientTls,
     observe: Observe,
-    mayGo: (store: Store) => boolean,
+    mayGo: (backend: Backend) => boolean,
   ) {
     const { hostname: host } = new URL(url);
     this.url = url;
-    this.identity = identityOf(upstream, storeLabel(url), settings);
+    this.identity = identityOf(upstream, backendLabel(url), settings);
     this.weight = weight;
     this.#settings = settings;
     this.#tls = tls;
@@ -77,17 +77,17 @@ export class Store implements StoreHandle {
     return this.health.isTrial;
   }
 
-  get status(): StoreStatus {
+  get status(): BackendStatus {
     const { weight, health } = this;
-    const { upstream, store } = this.identity;
+    const { upstream, backend } = this.identity;
     const connections = this.pool.status;
     return {
       upstream,
-      store,
+      backend,
       weight,
       state: health.state,
       since: Math.round(
-        performance.timeOrigin + (health.state === 'away' ? health.downSince : health.since),
+        performance.timeOrigin + (health.state === 'down' ? health.downSince : health.since),
       ),
       reason: health.reason,
       inFlight: connections.open - connections.idle,
@@ -135,9 +135,9 @@ export class Store implements StoreHandle {
     this.#retries++;
   }
 
-  use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls): void {
+  use({ weight }: BackendAddress, settings: UpstreamSettings, tls: ClientTls): void {
     this.weight = weight;
-    this.identity = identityOf(this.identity.upstream, this.identity.store, settings);
+    this.identity = identityOf(this.identity.upstream, this.identity.backend, settings);
     this.#settings = settings;
     this.#tls = tls;
     this.pool.use(limitsOf(settings));
@@ -152,13 +152,13 @@ export class Store implements StoreHandle {
     this.#tunnels?.retire();
     this.#letGo();
     const { health } = this;
-    const { upstream, store } = this.identity;
+    const { upstream, backend } = this.identity;
     const observe = this.#observe;
     // Listeners would wait forever for its return.
     this.#observe = () => {};
     if (health.state === 'up') return;
     const duration = Math.round(performance.now() - health.downSince);
-    observe({ type: 'upstream.up', upstream, store, duration, removed: true });
+    observe({ type: 'upstream.up', upstream, backend, duration, removed: true });
   }
 
   close(): void {
@@ -173,10 +173,10 @@ export class Store implements StoreHandle {
   }
 
   #checked(verdict: Verdict, error: unknown): void {
-    const { upstream, store } = this.identity;
+    const { upstream, backend } = this.identity;
     if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
     else if (this.health.ignoresChecks)
-      this.#observe({ type: 'upstream.check_failed', upstream, store, error });
+      this.#observe({ type: 'upstream.check_failed', upstream, backend, error });
   }
 
   #letGo(): void {
@@ -186,22 +186,26 @@ export class Store implements StoreHandle {
 
   #report(error?: unknown): void {
     const { health } = this;
-    const { upstream, store } = this.identity;
+    const { upstream, backend } = this.identity;
     if (health.state === 'up') {
       const duration = Math.round(health.since - health.downSince);
-      this.#observe({ type: 'upstream.up', upstream, store, duration });
-    } else if (health.state === 'away') {
+      this.#observe({ type: 'upstream.up', upstream, backend, duration });
+    } else if (health.state === 'down') {
       if (health.failedReturns === 0)
-        this.#observe({ type: 'upstream.down', upstream, store, reason: health.reason!, error });
-      this.pool.renew(new StoreWentDown());
+        this.#observe({ type: 'upstream.down', upstream, backend, reason: health.reason!, error });
+      this.pool.renew(new BackendWentDown());
     }
-    this.#observe({ type: 'upstream.state', upstream, store });
+    this.#observe({ type: 'upstream.state', upstream, backend });
     this.#checks.turn();
   }
 }
 
-function identityOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
-  return { upstream, store, isSole: stores.length === 1 && upstream === DEFAULT_UPSTREAM };
+function identityOf(
+  upstream: string,
+  backend: string,
+  { backends }: UpstreamSettings,
+): BackendName {
+  return { upstream, backend, isSole: backends.length === 1 && upstream === DEFAULT_UPSTREAM };
 }
 
 /** `null`: the client caused the error. */

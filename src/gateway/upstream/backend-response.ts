@@ -1,6 +1,6 @@
 import type { BodyStream } from '@storegate/http1';
 
-export interface StoreResponse {
+export interface BackendResponse {
   /** 200 to 599. */
   readonly status: number;
   /** Empty for the standard one. */

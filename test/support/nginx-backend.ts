@@ -28,10 +28,10 @@ const SPOILT = {
 } as const;
 
 /**
- * A real nginx as upstream, with faults on request. Its response to everything is `{"store":"<its
+ * A real nginx as upstream, with faults on request. Its response to everything is `{"backend":"<its
  * name>"}`.
  */
-export class NginxStore {
+export class NginxBackend {
   readonly name: string;
   readonly port: number;
   readonly #folder: string;
@@ -48,15 +48,15 @@ export class NginxStore {
     writeFileSync(join(folder, 'nginx.conf'), configuration({ folder, name, port, half, garbage }));
   }
 
-  static async start(name = 'a'): Promise<NginxStore> {
+  static async start(name = 'a'): Promise<NginxBackend> {
     const spoilers = await Promise.all([spoiler(SPOILT.half), spoiler(SPOILT.garbage)]);
     const folder = mkdtempSync(join(tmpdir(), 'storegate-nginx-'));
-    const store = new NginxStore(name, await freePort(), folder, spoilers);
+    const backend = new NginxBackend(name, await freePort(), folder, spoilers);
     try {
-      await store.#begin();
-      return store;
+      await backend.#begin();
+      return backend;
     } catch (error) {
-      await store.stop();
+      await backend.stop();
       throw error;
     }
   }
@@ -172,7 +172,7 @@ http {
       if (-f ${folder}/half) { rewrite ^ /-/half last; }
       if (-f ${folder}/garbage) { rewrite ^ /-/garbage last; }
       if (-f ${folder}/drip) { set $limit_rate 1; }
-      return 200 '{"store":"${name}"}';
+      return 200 '{"backend":"${name}"}';
     }
     location = /-/begun { access_log off; return 200; }
     location = /-/half { internal; proxy_pass http://127.0.0.1:${half}; }

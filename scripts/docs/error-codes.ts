@@ -20,6 +20,9 @@ and with \`storegate explain\`. The backend has its own codes (such as \`unknown
 Every error of the gateway has the header \`Link: </docs/#errors-CODE>; rel="help"\`, the entry of its code on the reference page. If
 \`reference.enabled\` is \`false\`, the page and the header are absent.
 
+Every 429 and 503 of the gateway, also of \`/usage\`, and every ban has \`Retry-After\`: whole seconds, at least 1. 502 and 504 have
+none, because the gateway cannot know when that backend responds again.
+
 \`404\` and \`405\` messages quote the method and the path, without the query, at most 200 characters, with keys masked.
 
 \`400 invalid_request\` adds \`details\`: one \`{"in", "pointer", "message", "rule", "limit"}\` for each fault. \`in\` is \`path\`,

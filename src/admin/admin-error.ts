@@ -66,16 +66,21 @@ const CODES = {
   too_many_listeners: [
     503,
     'Too many follow what happens at this gateway.',
-    'Close unread streams, or use another gateway.',
+    'Close unread streams, use another gateway, or wait for `Retry-After`.',
   ],
   state_unavailable: [
     503,
     'The state, such as Redis, does not answer.',
-    'Nothing was changed: try again later.',
+    'Nothing was changed: wait for `Retry-After`, then repeat the call.',
   ],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 
 export type AdminCode = keyof typeof CODES;
+
+const WAITS: Partial<Record<AdminCode, Record<string, string>>> = {
+  too_many_listeners: { 'Retry-After': '10' },
+  state_unavailable: { 'Retry-After': '1' },
+};
 
 /** For the reference. */
 export const ADMIN_ERRORS = Object.entries(CODES).map(([code, [status, title, advice]]) => {
@@ -98,7 +103,7 @@ export class AdminError extends Error {
     message: string,
     {
       details = null,
-      headers = {},
+      headers = WAITS[code] ?? {},
     }: { details?: readonly Fault[] | null; headers?: Record<string, string> } = {},
   ) {
     super(maskSecrets(message));

@@ -2,7 +2,9 @@ import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 
 /**
  * A code never changes its meaning, and a removed code is never reused. `title` and `advice` are
- * one sentence each: together they are the default message.
+ * one sentence each: together they are the default message. Every 503 has `retryAfter`, in seconds;
+ * the stages that refuse a client with 429 or a ban know how long it waits. A 502 or 504 has none,
+ * because the gateway cannot know when that backend responds again.
  */
 export const CATALOGUE = {
   malformed_request: {
@@ -155,25 +157,31 @@ export const CATALOGUE = {
   },
   upstream_busy: {
     status: 503,
+    retryAfter: 1,
     title: 'The backend is overloaded.',
     advice:
       'Wait for `Retry-After`, then retry with exponential backoff: the request did not reach the backend.',
   },
   upstream_down: {
     status: 503,
+    retryAfter: 1,
     title: 'The backend is down.',
     advice:
       'Wait for `Retry-After`, then retry with exponential backoff: no write reached the backend.',
   },
   state_unavailable: {
     status: 503,
-    title: 'The gateway cannot check limits at the moment.',
-    advice: 'Retry with exponential backoff.',
+    retryAfter: 1,
+    title: 'The gateway cannot check keys or limits at the moment.',
+    advice:
+      'Wait for `Retry-After`, then retry with exponential backoff: the request did not reach the backend.',
   },
   gateway_busy: {
     status: 503,
+    retryAfter: 1,
     title: 'The gateway is out of memory for request bodies.',
-    advice: 'Wait for `Retry-After`, then retry with exponential backoff.',
+    advice:
+      'Wait for `Retry-After`, then retry with exponential backoff: the request did not reach the backend.',
   },
   upstream_timeout: {
     status: 504,
@@ -190,10 +198,18 @@ export const CATALOGUE = {
     title: 'The request has already passed this gateway.',
     advice: 'Contact the API operator: a backend leads back to the gateway.',
   },
-} as const satisfies Record<string, { status: number; title: string; advice: string }>;
+} as const satisfies Record<string, Entry>;
+
+interface Entry {
+  readonly status: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
+  readonly title: string;
+  readonly advice: string;
+}
 
 export type Code = keyof typeof CATALOGUE;
 
-export const ERROR_CODES = Object.entries(CATALOGUE)
+export const ERROR_CODES = Object.entries<Entry>(CATALOGUE)
   .map(([code, entry]) => ({ code: code as Code, ...entry }))
   .sort((a, b) => a.status - b.status);

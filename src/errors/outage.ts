@@ -7,16 +7,10 @@ import type { Code } from './catalogue.ts';
 export class Outage extends Error {
   override name = 'Outage';
   readonly code: Code;
-  /** Flat: name, value, … */
-  readonly headers: readonly string[];
 
-  constructor(
-    code: Code,
-    { cause, headers = [] }: { cause?: unknown; headers?: readonly string[] } = {},
-  ) {
-    super(code, { cause });
+  constructor(code: Code, options: { cause?: unknown } = {}) {
+    super(code, options);
     this.code = code;
-    this.headers = headers;
   }
 }
 

@@ -14,13 +14,20 @@ const LINKS = Object.fromEntries(
   ERROR_CODES.map(({ code }) => [code, `<${helpOf(code)}>; rel="help"`]),
 ) as Readonly<Record<Code, string>>;
 
+const waitOf = (seconds?: number): readonly string[] =>
+  seconds === undefined ? [] : ['Retry-After', `${seconds}`];
+
+const WAITS = Object.fromEntries(
+  ERROR_CODES.map(({ code, retryAfter }) => [code, waitOf(retryAfter)]),
+) as Readonly<Record<Code, readonly string[]>>;
+
 interface RefusalOptions {
   /** Never holds a submitted value or a secret, unless `echoes`. */
   readonly message?: string;
   /** The message quotes the request. Records for operators get the code's title instead. */
   readonly echoes?: boolean;
   readonly details?: readonly Fault[];
-  /** Flat: name, value, … */
+  /** Flat: name, value, … Default: the `Retry-After` of the catalogue, if it has one. */
   readonly headers?: readonly string[];
   /**
    * Closes the connection after the response, because the rest of the request is useless or cannot
@@ -45,7 +52,14 @@ export class Refusal {
 
   constructor(
     code: Code,
-    { message, echoes = false, details, headers = [], close = false, reason }: RefusalOptions = {},
+    {
+      message,
+      echoes = false,
+      details,
+      headers = WAITS[code],
+      close = false,
+      reason,
+    }: RefusalOptions = {},
   ) {
     this.code = code;
     this.status = CATALOGUE[code].status;

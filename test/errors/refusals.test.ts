@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ADMIN_ERRORS, type AdminCode, AdminError } from '../../src/admin/admin-error.ts';
 import { maskSecrets } from '../../src/common/secret-mask.ts';
 import { CATALOGUE, type Code, ERROR_CODES } from '../../src/errors/catalogue.ts';
 import { Refusal } from '../../src/errors/refusals.ts';
@@ -50,12 +51,22 @@ test.each(['sg_team_frontend', 'sg_team_a1', 'SG_TEAM_PLATFORM', 'key_4vT9zQ1mWx
 );
 
 describe.each(ERROR_CODES.map(({ code }) => code))('%s', (code: Code) => {
-  const { title, advice } = CATALOGUE[code];
+  const { status, title, advice } = CATALOGUE[code];
 
   test('has a message of two sentences: what happened, and what to do', () => {
     for (const sentence of [title, advice])
       expect(sentence).toMatch(/^[A-Z][^.!?]*(?:\.\d[^.!?]*|\.json[^.!?]*)*\.$/);
     expect(new Refusal(code).message).toBe(`${title} ${advice.replaceAll('`', '')}`);
+  });
+
+  test('says to wait for Retry-After if it is a 429, a 503 or a ban, and only then', () => {
+    const waits = [429, 503].includes(status) || code === 'key_banned';
+    expect(advice.includes('`Retry-After`')).toBe(waits);
+  });
+
+  test('has the Retry-After of an outage if it is a 503, and only then', () => {
+    const { headers } = new Refusal(code);
+    expect(headers).toEqual(status === 503 ? ['Retry-After', '1'] : []);
   });
 
   test('links to its entry on the reference page, in both forms', () => {
@@ -64,6 +75,15 @@ describe.each(ERROR_CODES.map(({ code }) => code))('%s', (code: Code) => {
     expect(JSON.parse(problem).type).toBe(`/docs/#errors-${code}`);
   });
 });
+
+test.each(ADMIN_ERRORS)(
+  'of the admin API, $status $code says to wait for Retry-After if it has it',
+  ({ code, status, advice }) => {
+    expect(advice.includes('`Retry-After`')).toBe([429, 503].includes(status));
+    const { headers } = new AdminError(code as AdminCode, 'It failed.');
+    expect('Retry-After' in headers).toBe(status === 503);
+  },
+);
 
 test('a message that quotes the request is not recorded', () => {
   const { message, recorded } = new Refusal('not_found', {

@@ -75,6 +75,7 @@ describe('under the policy deny', () => {
     const response = await get(key);
     isTheError(response, 503, 'state_unavailable');
     expect(response.headers['retry-after']).toBe('1');
+    isTheError(await gateway.client.get('/usage').set('X-API-Key', key), 503, 'state_unavailable');
     expect((await gateway.admin.get('/health/ready')).status).toBe(503);
     expect(lines('outage')).toEqual([]);
 

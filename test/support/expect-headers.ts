@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Response } from 'supertest';
+import { CATALOGUE, type Code } from '../../src/errors/catalogue.ts';
 
 export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'headers'>): void {
   expect(headers['x-ratelimit-limit']).toMatch(/^[1-9]\d*$/);
@@ -13,7 +14,7 @@ export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'head
 export function isTheError(
   response: Response,
   status: number,
-  code: string,
+  code: Code,
   { hasReference = true } = {},
 ): void {
   expect({ status: response.status, body: response.body }).toEqual({
@@ -23,5 +24,7 @@ export function isTheError(
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   const help = `</docs/#errors-${code}>; rel="help"`;
   expect(response.headers.link?.includes(help) ?? false).toBe(hasReference);
+  const saysToWait = CATALOGUE[code].advice.includes('`Retry-After`');
+  expect('retry-after' in response.headers).toBe(saysToWait);
   carriesTheHeadersOfEveryAnswer(response);
 }

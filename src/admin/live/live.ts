@@ -61,9 +61,6 @@ export class Live {
       throw new AdminError(
         'too_many_listeners',
         `${MOST_LISTENERS} listen already: end one, or try again later.`,
-        {
-          headers: { 'Retry-After': '10' },
-        },
       );
     }
     if (this.#closing.signal.aborted)

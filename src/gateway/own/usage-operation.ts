@@ -162,11 +162,7 @@ interface PublishedUsage extends UsageNames {
 /** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
 export function usageItem(usage: PublishedUsage, prefixes: readonly string[]): Json {
   const { operationId, tag, security, openapi } = usage;
-  const { byStatus, errorSchema } = usage.refusals;
-  const unavailable = {
-    description: 'The counters cannot be read at the moment.',
-    content: { 'application/json': { schema: errorSchema } },
-  };
+  const { byStatus, unavailable } = usage.refusals;
   const responses = { ...RESPONSES, ...byStatus, '503': unavailable };
   const own = { operationId, tags: [tag.name], ...OPERATION, security, responses };
   const get = openapi.startsWith('3.0.') ? own : withTypeLists(own);

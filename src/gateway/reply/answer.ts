@@ -132,7 +132,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
 
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
-  if (thrown instanceof Outage) return new Refusal(thrown.code, { headers: thrown.headers });
+  if (thrown instanceof Outage) return new Refusal(thrown.code);
   return new Refusal('internal_error');
 }
 

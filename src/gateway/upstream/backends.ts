@@ -78,7 +78,7 @@ export class Upstreams {
  * Shared by all clients. Created here, because an error retains what its stack refers to: a reload
  * and its contract.
  */
-const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
+const ALL_DOWN = new Outage('upstream_down');
 
 export class Backends implements Upstream {
   readonly #name: string;

@@ -66,8 +66,7 @@ const OUTAGES = {
 
 /** Errors that already are an outage stay unchanged. */
 export function outageOf(error: unknown): unknown {
-  if (error instanceof PoolBusy)
-    return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
+  if (error instanceof PoolBusy) return new Outage('upstream_busy');
   if (!(error instanceof ClientError)) return error;
   const { failure, cause, message } = error;
   if (failure === 'body') return bodyFailure(cause);

@@ -178,7 +178,6 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
   }
 }
 
-/** When room returns is unknown; most bodies need a second. */
 function busy(close = true): Refusal {
-  return new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close });
+  return new Refusal('gateway_busy', { close });
 }

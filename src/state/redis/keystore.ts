@@ -148,10 +148,7 @@ export function keysInRedis(
     async find(hash, hasFallback = false) {
       const breaker = breakers.of(hash);
       if (hasFallback ? breaker.isOpen : !isFit())
-        throw new Outage('state_unavailable', {
-          cause: 'Redis is down',
-          headers: ['Retry-After', '1'],
-        });
+        throw new Outage('state_unavailable', { cause: 'Redis is down' });
       try {
         const name = keyOf.apiKey(hash);
         const asked = lookUp(name);

@@ -43,7 +43,7 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
       for (const key of keys) if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
     if (performance.now() > giveUpAt) {
       const cause = `somebody else holds ${keys.find((_, i) => answers[i] === null)}`;
-      throw new Outage('state_unavailable', { cause, headers: ['Retry-After', '1'] });
+      throw new Outage('state_unavailable', { cause });
     }
     await pause(RETRY_DELAY * (0.5 + Math.random()));
   }

@@ -16,7 +16,7 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw new Outage('state_unavailable', { cause: error, headers: ['Retry-After', '1'] });
+    throw new Outage('state_unavailable', { cause: error });
   }
 }
 

@@ -240,10 +240,7 @@ export class SharedState implements State {
     const { onOutage: policy } = this.#options.settings;
     this.#options.observe({ type: 'state.local_mode', policy });
     if (policy === 'deny')
-      throw new Outage('state_unavailable', {
-        cause: cause ?? 'the shared state is down',
-        headers: ['Retry-After', '1'],
-      });
+      throw new Outage('state_unavailable', { cause: cause ?? 'the shared state is down' });
     if (policy === 'allow') return { ...uncounted(limits, this.#clock.read()), by: 'local' };
     return { ...this.#local.admit(subject, limits, cost, scopes), by: 'local' };
   }

@@ -146,7 +146,7 @@ export class Traffic {
       return admitted instanceof Refusal ? admitted : null;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      return new Refusal(error.code, { headers: error.headers });
+      return new Refusal(error.code);
     }
   }
 }

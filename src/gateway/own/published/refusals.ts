@@ -64,7 +64,8 @@ export interface Refusals {
   readonly responses: Readonly<Json>;
   /** By status: references to `responses`. */
   readonly byStatus: Readonly<Record<string, Json>>;
-  readonly errorSchema: Json;
+  /** 503 of the gateway's own operation. */
+  readonly unavailable: Json;
 }
 
 /** Components for refusals of the gateway. */
@@ -81,7 +82,12 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
     responses[free] = { description, headers: { ...LIMITS, ...headers }, content };
     byStatus[status] = { $ref: `#/components/responses/${free}` };
   }
-  return { schemas: { [errorName]: ERROR_SCHEMA }, responses, byStatus, errorSchema };
+  const unavailable = {
+    description: 'The counters cannot be read at the moment.',
+    headers: { ...LIMITS, 'Retry-After': wait(true) },
+    content: { 'application/json': { schema: errorSchema } },
+  };
+  return { schemas: { [errorName]: ERROR_SCHEMA }, responses, byStatus, unavailable };
 }
 
 /** The page of errors has the advice, which depends on settings. */

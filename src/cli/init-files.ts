@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import { shippedFiles } from '../config/load.ts';
 
 export interface ReadDocument {
   readonly contract: Pick<Contract, 'operations' | 'exempted' | 'isForGateway'>;
@@ -46,18 +48,11 @@ export function gatewayFile(
   return `${lines.join('\n')}\n`;
 }
 
-export const PLANS_FILE = `\
-# Written by storegate init. A request counts in every window of its plan. Keys that keep sending after a 429 are banned.
-plans:
-  free:
-    windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }]
-  pro:
-    windows: [{ limit: 300, per: minute }, { limit: 10000, per: day }]
-  business:
-    windows: [{ limit: 1000, per: minute }, { limit: 100000, per: day }]
-  enterprise:
-    custom: true # Limits are set for each key.
-`;
+/** The shipped plans, without the schema of an editor, which the new folder lacks. */
+export function plansFile(): string {
+  const shipped = readFileSync(shippedFiles.plans, 'utf8');
+  return shipped.replace(/^# yaml-language-server: .*/, '# Written by storegate init.');
+}
 
 /** A text as YAML. */
 function scalar(text: string): string {

@@ -17,7 +17,7 @@ import { tuneEngine } from '../run/engine.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
-import { gatewayFile, PLANS_FILE, type ReadDocument } from './init-files.ts';
+import { gatewayFile, plansFile, type ReadDocument } from './init-files.ts';
 import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
@@ -177,7 +177,7 @@ function describe({ title, version, operations, exempted }: Contract, place: str
 
 /** The configuration of the new files. If it cannot be used, no file stays. */
 async function writeFiles(folder: string, load: () => Config, settings: string): Promise<Config> {
-  const files = { 'gateway.yaml': settings, 'plans.yaml': PLANS_FILE };
+  const files = { 'gateway.yaml': settings, 'plans.yaml': plansFile() };
   const written: string[] = [];
   try {
     await mkdir(folder, { recursive: true });

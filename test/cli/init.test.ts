@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { gatewayFile } from '../../src/cli/init-files.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig, shippedFiles } from '../../src/config/load.ts';
+import { loadPlans } from '../../src/config/plans.ts';
 import { commandLine } from '../support/command-line.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
@@ -50,7 +51,7 @@ const initIn = (folder: string, ...args: string[]) =>
   ]);
 const settingsOf = (folder: string) => readFileSync(join(folder, 'gateway.yaml'), 'utf8');
 
-describe('writes only what differs from the defaults', () => {
+describe('writes the shipped plans, and only settings that differ from the defaults,', () => {
   test('into files that the gateway can use, and makes a key', async () => {
     const folder = folderWith();
     const { code, out, err } = await initIn(folder);
@@ -64,7 +65,10 @@ describe('writes only what differs from the defaults', () => {
     const config = loadConfig({ cwd: folder, env: {} });
     expect(config.contract.file).toBe(join(folder, 'openapi.json'));
     expect(config.upstream.backends).toEqual([{ url: backend, weight: 1 }]);
-    expect([...config.plans.plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
+    const shipped = loadPlans(shippedFiles.plans);
+    expect(shipped.plans.get('pro')).toMatchObject({ weight: 4, concurrency: 300 });
+    expect(config.plans).toEqual(shipped);
+    expect(readFileSync(join(folder, 'plans.yaml'), 'utf8')).not.toContain('plans.schema.json');
     expect(readFileSync(join(folder, 'plans.yaml'), 'utf8') + settingsOf(folder)).not.toContain(
       'sg_live_',
     );

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { PLANS_FILE } from '../../src/cli/init-files.ts';
+import { plansFile } from '../../src/cli/init-files.ts';
 import { loadPlans } from '../../src/config/plans.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { Plans } from '../../src/limits/plans.ts';
@@ -23,7 +23,7 @@ const FILES: Readonly<Record<string, () => Plans>> = {
   'its example of an account': () =>
     loadPlans('plans.yaml', folderWith({ 'plans.yaml': withExample })),
   'the file that init writes': () =>
-    loadPlans('plans.yaml', folderWith({ 'plans.yaml': PLANS_FILE })),
+    loadPlans('plans.yaml', folderWith({ 'plans.yaml': plansFile() })),
   'the Kubernetes example': () =>
     loadPlans(join(root, 'deploy/kubernetes/overlays/example/plans.yaml')),
 };

@@ -226,7 +226,7 @@ export const METRICS: readonly MetricRow[] = [
     'Time since counters could not be written to disk; 0: they can.',
   ),
   info('storegate_state_mode', ['state.outage', 'state.recovered'], {
-    help: 'normal, or the policy of redis.onOutage in force.',
+    help: 'normal: the state decides; local, deny or allow: Redis is down, and redis.onOutage does.',
     labelNames: ['mode'],
     initially: ['normal'],
     count: (set, event) => set(event.type === 'state.outage' ? event.policy : 'normal'),

@@ -10,6 +10,7 @@ const folder = temporaryFolders();
 const PAGES = [
   'README',
   'quickstart',
+  'install',
   'deploy',
   'tls',
   'openapi',

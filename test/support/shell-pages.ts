@@ -228,8 +228,8 @@ export async function runPage(
   mkdirSync(join(work, 'config'), { recursive: true });
   writeFileSync(join(bin, 'npx'), NPX, { mode: 0o755 });
   writeFileSync(join(bin, 'npm'), NPM, { mode: 0o755 });
-  for (const file of ['plans.yaml', 'config/gateway.yaml'])
-    cpSync(join(root, file), join(work, file));
+  for (const file of ['plans.yaml', 'config/gateway.yaml', 'deploy/kubernetes'])
+    cpSync(join(root, file), join(work, file), { recursive: true });
   const translated = (text: string) =>
     text.replaceAll(
       /\b(?:8080|8090|9901|9902|3000|3001|6379)\b/g,

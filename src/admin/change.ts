@@ -4,6 +4,7 @@ import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { SECOND } from '../common/time.ts';
 import { Outage } from '../errors/outage.ts';
 import {
+  type AuditAction,
   type AuditDraft,
   type AuditLog,
   type AuditNote,
@@ -14,7 +15,9 @@ import type { AdminAnswer, Task } from './call.ts';
 
 const RETRY = SECOND;
 
-type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
+export interface ChangeEntry extends Pick<AuditDraft, 'target' | 'before' | 'after'> {
+  readonly action: AuditAction;
+}
 
 export interface ChangePart {
   readonly entry: ChangeEntry;

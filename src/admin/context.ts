@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import type { LastUseTracker } from '../keys/last-use-tracker.ts';
-import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
@@ -40,8 +40,8 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;
   readonly plans: () => Plans;
-  /** The windows of the contract. Throws AdminError if the contract is unusable. */
-  readonly scoped: () => readonly Window[];
+  /** Throws AdminError if the contract is unusable. */
+  readonly contract: () => Pick<Contract, 'windows' | 'operations'>;
   /**
    * Reads the configuration again and puts it in force. Throws AdminError with every mistake, and
    * what `around` throws.

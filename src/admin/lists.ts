@@ -2,12 +2,13 @@ import type { KeyRecord } from '../keys/key.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
+import { refuseUnknown } from './filters.ts';
 import { keyView, statusOf } from './view.ts';
 
 const DEFAULT_LIMIT = 100;
 
 type Query = Readonly<Record<string, string>>;
-interface Context extends Pick<AdminContext, 'uses'> {
+interface Context extends Pick<AdminContext, 'uses' | 'plans' | 'contract'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
 }
 
@@ -32,11 +33,28 @@ export async function keysOf(
 /** `query` is that of `listKeys`. Throws AdminError. */
 export async function keyPage(context: Context, query: Query, now: number) {
   const { items, next } = await pageOf(context, query, now);
+  if (items.length === 0) await refuseUnknownIn(context, query, now);
   const uses = await context.uses.lastUsed(items.map(({ id }) => id));
   return { keys: items.map((record) => keyView(record, now, uses.get(record.id) ?? null)), next };
 }
 
-async function pageOf({ keys }: Context, query: Query, now: number) {
+/** A filter is unknown only if no key at all has it. */
+async function refuseUnknownIn(context: Context, query: Query, now: number): Promise<void> {
+  const known = {
+    plan: () => [...context.plans().plans.keys()],
+    scope: () => [
+      ...new Set(context.contract().operations.flatMap(({ requiredScopes }) => requiredScopes)),
+    ],
+  };
+  for (const [name, names] of Object.entries(known)) {
+    const value = query[name];
+    if (value === undefined) continue;
+    const { items } = await pageOf(context, { [name]: value, limit: '1' }, now);
+    if (items.length === 0) refuseUnknown(name, value, names());
+  }
+}
+
+async function pageOf({ keys }: Pick<Context, 'keys'>, query: Query, now: number) {
   const { account, plan, find, after: afterId, sort = 'created' } = query;
   const limit = limitOf(query);
   const fits = fitting(query, now);

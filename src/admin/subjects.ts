@@ -54,7 +54,8 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
     account: record.account,
     plan: record.plan,
     limits:
-      windows && limitsOf(windows, { escalation: plans.escalation, scoped: context.scoped() }),
+      windows &&
+      limitsOf(windows, { escalation: plans.escalation, scoped: context.contract().windows }),
   };
 }
 

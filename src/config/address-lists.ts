@@ -20,45 +20,47 @@ export function readListFiles(written: Settings, cwd: string) {
   const read = new Map<string, ListFile>();
   const problems: Problem[] = [];
 
-  function fileOf(named: string, mustAdmit: boolean): ListFile {
+  function fileOf(named: string, setting: string): ListFile {
     const path = resolve(cwd, named);
     let file = read.get(path);
     if (file === undefined) {
-      file = readList(path, nameOfFile(path, cwd));
+      file = readList(path, nameOfFile(path, cwd), setting);
       read.set(path, file);
       problems.push(...file.problems);
     }
-    if (mustAdmit && file.entries.length === 0 && file.problems.length === 0) {
+    if (setting.endsWith('allow') && file.entries.length === 0 && file.problems.length === 0) {
       problems.push(problemOf(file.name, 'has no address: every client would be refused'));
     }
     return file;
   }
 
-  function withEntries(entries: unknown, mustAdmit: boolean): unknown {
+  function withEntries(entries: unknown, setting: string): unknown {
     if (!Array.isArray(entries)) return entries;
     return entries.map((entry: AddressEntry) => {
       if (typeof entry === 'string') return entry;
-      const { entries, digest } = fileOf(entry.file, mustAdmit);
+      const { entries, digest } = fileOf(entry.file, setting);
       return { file: entry.file, entries: entries.length, digest };
     });
   }
 
   function valueWithEntries(name: string, { value }: Setting): unknown {
-    if (name === 'addresses.allow' || name === 'addresses.deny')
-      return withEntries(value, name === 'addresses.allow');
+    if (name === 'addresses.allow' || name === 'addresses.deny') return withEntries(value, name);
     if (name !== 'mounts' || !Array.isArray(value)) return value;
     return value.map(
-      (mount: {
-        readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>>;
-      }) => {
+      (
+        mount: {
+          readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>>;
+        },
+        i,
+      ) => {
         const { allow, deny } = mount.addresses ?? {};
         if (allow === undefined && deny === undefined) return mount;
         return {
           ...mount,
           addresses: {
             ...mount.addresses,
-            allow: withEntries(allow, true),
-            deny: withEntries(deny, false),
+            allow: withEntries(allow, `mounts[${i}].addresses.allow`),
+            deny: withEntries(deny, `mounts[${i}].addresses.deny`),
           },
         };
       },
@@ -97,7 +99,7 @@ interface ListFile {
 /** An unchanged file is not parsed again, which would delay requests. */
 const lastRead = new Map<string, ListFile>();
 
-function readList(path: string, name: string): ListFile {
+function readList(path: string, name: string, setting: string): ListFile {
   try {
     const text = readTextFile(path, MAX_FILE_SIZE);
     const known = lastRead.get(path);
@@ -107,7 +109,8 @@ function readList(path: string, name: string): ListFile {
     return file;
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    return { name, text: '', digest: '', entries: [], problems: [problemOf(name, error.message)] };
+    const problem = problemOf(name, `${error.message}; correct ${setting}`);
+    return { name, text: '', digest: '', entries: [], problems: [problem] };
   }
 }
 

@@ -12,6 +12,16 @@ export function remember(config: Config, settings: Settings): void {
   settingsByConfig.set(config, settings);
 }
 
+/** The variable that gives a setting its value, otherwise the setting. */
+export function writtenAs(settings: Settings | undefined, name: string): string {
+  const origin = settings?.get(name)?.origin;
+  return origin?.kind === 'environment' ? origin.name : name;
+}
+
+/** What names the contract of `config`: a variable or the setting. */
+export const contractSource = (config: object): string =>
+  writtenAs(settingsByConfig.get(config as Config), 'contract.file');
+
 /** `url`: several with commas between them. */
 export function withBackend(config: Config, url: string): ServedConfig {
   const backends = backendsIn(url) as unknown as ServedConfig['upstream']['backends'];

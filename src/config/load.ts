@@ -4,7 +4,7 @@ import { deepFreeze } from '../common/freeze.ts';
 import { readListFiles } from './address-lists.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
-import { remember } from './describe.ts';
+import { remember, writtenAs } from './describe.ts';
 import { type Environment, type EnvironmentLayer, readEnvironment } from './environment.ts';
 import { readPlans } from './plans.ts';
 import { pointerTo, touches } from './problems/pointers.ts';
@@ -79,12 +79,6 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   );
   remember(config, lists.settings);
   return config;
-}
-
-/** The variable with the value of a setting, or the setting. */
-function writtenAs(settings: Settings, setting: string): string {
-  const origin = settings.get(setting)?.origin;
-  return origin?.kind === 'environment' ? origin.name : setting;
 }
 
 /**

@@ -76,7 +76,7 @@ export function createOperating(parts: OperatingParts) {
     reload: (reason, around) =>
       reloader.reload(reason, around).catch(refusing('Nothing was changed')),
     compare: () => reloader.compare().catch(refusing('A reload would be refused')),
-    scoped: () => reloader.current.contract.windows,
+    contract: () => reloader.current.contract,
   };
   const admin = createAdmin({
     config,

@@ -39,6 +39,7 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
   }
 
   return {
+    ids: endpoints.map(({ id }) => id),
     async list(): Promise<readonly EndpointView[]> {
       if (endpoints.length === 0) return [];
       const states = await (await outbox()).states(endpoints.map(({ id }) => id));

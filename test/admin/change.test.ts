@@ -77,7 +77,7 @@ function task(idempotencyKey: string | null = null): Task {
 }
 
 const part = (target: string, make: () => void = () => {}): ChangePart => ({
-  entry: { action: 'test', target, before: { is: 'old' }, after: { is: 'new' } },
+  entry: { action: 'keys.update', target, before: { is: 'old' }, after: { is: 'new' } },
   make: async () => {
     steps.push(`makes ${target}`);
     make();

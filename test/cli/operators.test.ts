@@ -80,7 +80,6 @@ describe.each([
     });
     expect(made.scopes).toEqual(['pets:write', 'backend:admin']);
     expect(await json('keys', 'list', '--scope', 'backend:admin')).toMatchObject([{ id: made.id }]);
-    expect(await json('keys', 'list', '--scope', 'backend')).toEqual([]);
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({
       scopes: ['pets:read'],
     });
@@ -377,7 +376,7 @@ describe.each([
     [
       ['requests', '--code', 'nope'],
       2,
-      'The error code "nope" does not exist. Codes: malformed_request, ',
+      'The error code "nope" does not exist. Known error codes: malformed_request, ',
     ],
     [
       ['requests', '--code', 'key_baned'],

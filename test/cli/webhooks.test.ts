@@ -43,7 +43,7 @@ describe('storegate webhooks', () => {
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject([{ delivered: false, status: 403, error: 'HTTP 403' }]);
     expect(err).toContain('Delivery to 1 endpoint failed.');
-    expect(await run(remote(), 'test', '--endpoint', 'other')).toMatchObject({ code: 1, out: '' });
+    expect(await run(remote(), 'test', '--endpoint', 'other')).toMatchObject({ code: 2, out: '' });
   });
 
   test('calls the gateway of the folder, with its own endpoints', async () => {

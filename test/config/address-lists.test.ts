@@ -102,6 +102,6 @@ describe('a file of addresses', () => {
     const cwd = folderWith({ 'gateway.yaml': DENY, 'lists/blocked.txt': content });
     expect(
       mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd })),
-    ).toEqual([`lists/blocked.txt: ${message}`]);
+    ).toEqual([`lists/blocked.txt: ${message}; correct addresses.deny`]);
   });
 });

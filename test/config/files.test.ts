@@ -1,10 +1,9 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { ContractError } from '@storegate/openapi';
-import { loadContract } from '../../src/config/contract/contract.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadPlans } from '../../src/config/plans.ts';
+import { commandLine } from '../support/command-line.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 
@@ -27,11 +26,33 @@ describe('a file that cannot be read', () => {
     ]);
   });
 
-  test('is reported with contract.file if it is the contract', () => {
-    const file = join(folderWith(), 'openapi.yaml');
-    expect(() => loadContract(file)).toThrow(
-      new ContractError([{ file, place: '', message: 'does not exist; correct contract.file' }]),
-    );
+  const CERTIFICATE = `listen: { tls: { cert: gone, key: gone } }`;
+  test.each([
+    ['addresses.allow', 'addresses: { allow: [{ file: gone }] }', {}],
+    ['addresses.deny', 'addresses: { deny: [192.0.2.1, { file: gone }] }', {}],
+    [
+      'mounts[0].addresses.deny',
+      'mounts: [{ path: /a, target: "http://a", addresses: { deny: [{ file: gone }] } }]',
+      {},
+    ],
+    ['contract.file', 'contract: { file: gone }', {}],
+    ['STOREGATE_CONTRACT', '{}', { STOREGATE_CONTRACT: 'gone' }],
+    ['STOREGATE_CONTRACT', 'contract: { file: other }', { STOREGATE_CONTRACT: 'gone' }],
+    ['plans.file', 'plans: { file: gone }', {}],
+    ['STOREGATE_PLANS', '{}', { STOREGATE_PLANS: 'gone' }],
+    ['STOREGATE_CONFIG', '{}', { STOREGATE_CONFIG: 'gone' }],
+    ['listen.tls.cert', CERTIFICATE, {}],
+    ['STOREGATE_TLS_CERT', '{}', { STOREGATE_TLS_CERT: 'gone', STOREGATE_TLS_KEY: 'gone' }],
+    ['admin.tls.clientCa', 'admin: { tls: { cert: gone, key: gone, clientCa: gone } }', {}],
+    ['upstream.tls.ca', 'upstream: { tls: { ca: gone } }', {}],
+    ['REDIS_URL_FILE', '{}', { REDIS_URL_FILE: 'gone' }],
+  ])('is reported with %s, which names it (%s, %j)', async (name, settings, env) => {
+    const cwd = folderWith({ 'gateway.yaml': `${settings}\n` });
+    const { code, err } = await commandLine(cwd)(['check'], { env });
+    expect(code).toBe(1);
+    expect(
+      err.split('\n').filter((line) => line.includes(name) && /does not exist/.test(line)),
+    ).toEqual([expect.any(String)]);
   });
 
   test('is reported by its absolute path if it is outside the working folder', () => {

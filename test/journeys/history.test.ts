@@ -97,7 +97,7 @@ describe('a single gateway', () => {
     expect(await of('?step=1m')).toEqual([15, 1]);
     expect(await of('?step=1m&operation=listPets')).toEqual([12]);
     expect(await of('?step=1m&plan=pro')).toEqual([3, 1]);
-    expect(await of('?step=1m&operation=nothing')).toEqual([]);
+    expect(await of('?step=1m&operation=createPet')).toEqual([]);
     expect(await of('?step=1m&since=1h')).toEqual([1]);
   });
 

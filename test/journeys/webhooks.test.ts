@@ -291,7 +291,7 @@ describe('an embedded gateway', () => {
       const { body } = await admin('POST', '/webhooks/test', { endpoint: endpoints[1].id });
       expect(body.tests).toHaveLength(1);
       expect(bans.takenOf('test')).toHaveLength(1);
-      expect((await admin('POST', '/webhooks/test', { endpoint: 'other' })).status).toBe(404);
+      expect((await admin('POST', '/webhooks/test', { endpoint: 'other' })).status).toBe(400);
       const { entries } = (await admin('GET', '/audit?action=webhooks.test')).body;
       expect(entries).toMatchObject([
         {

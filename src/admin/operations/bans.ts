@@ -2,7 +2,7 @@ import type { BanRecord, Bans } from '@storegate/console';
 import { longest } from '../../config/durations.ts';
 import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
-import type { AuditEntry } from '../../keys/operators/audit-log.ts';
+import type { AuditAction, AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
@@ -25,7 +25,7 @@ export function banOperations(context: AdminContext, change: Change) {
    */
   async function ban(
     task: Task,
-    action: string,
+    action: AuditAction,
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);

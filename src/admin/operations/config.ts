@@ -2,7 +2,7 @@ import type { Reload } from '@storegate/console';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
-import type { Change } from '../change.ts';
+import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext, Reloaded } from '../context.ts';
 import { differencesBetween } from '../differences.ts';
 import { contractCopyView } from '../view.ts';
@@ -14,7 +14,12 @@ export function configOperations(context: AdminContext, change: Change) {
     return change(task, TARGET, async ({ make }) => {
       const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
         const view = reloadView(after);
-        const entry = { action: 'config.reload', target: TARGET, before: null, after: view };
+        const entry: ChangeEntry = {
+          action: 'config.reload',
+          target: TARGET,
+          before: null,
+          after: view,
+        };
         await make([{ entry, make: apply }], ok(view));
       });
       return ok(reloadView(reloaded));

@@ -22,7 +22,11 @@ import {
   setDisabled,
   updateKey,
 } from '../../keys/manage.ts';
-import { type BulkImportEntry, MANY_KEYS } from '../../keys/operators/audit-log.ts';
+import {
+  type AuditAction,
+  type BulkImportEntry,
+  MANY_KEYS,
+} from '../../keys/operators/audit-log.ts';
 import { hashSecret, readHash } from '../../keys/secret.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import { AdminError } from '../admin-error.ts';
@@ -54,7 +58,7 @@ export function keyOperations(context: AdminContext, change: Change) {
 
   async function changed(
     task: Task,
-    action: string,
+    action: AuditAction,
     work: (edit: KeyEdit) => Promise<KeyRecord>,
   ): Promise<AdminAnswer<Key>> {
     return await change(task, await turnOf(context, task.path.id!), async (audit) => {
@@ -67,7 +71,7 @@ export function keyOperations(context: AdminContext, change: Change) {
   function editBy(
     { note }: ChangeAudit,
     { now }: Task,
-    action: string,
+    action: AuditAction,
     answer: (change: KeyChange) => AdminAnswer,
   ): KeyEdit {
     const auditNoteOf = (change: KeyChange) => {
@@ -84,7 +88,11 @@ export function keyOperations(context: AdminContext, change: Change) {
         () => keyPage(context, query, now),
         context.lastKnown?.keys,
         (copied) =>
-          keyPage({ keys: copied, uses: { lastUsed: async () => new Map() } }, query, now),
+          keyPage(
+            { ...context, keys: copied, uses: { lastUsed: async () => new Map() } },
+            query,
+            now,
+          ),
       ),
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {

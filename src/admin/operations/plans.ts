@@ -7,8 +7,9 @@ import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
-import type { Change, ChangeAudit } from '../change.ts';
+import type { Change, ChangeAudit, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { unknownName } from '../filters.ts';
 import { lastDay } from '../last-day.ts';
 import { changedPlan, checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
 import { escalationView, planOptions, planView } from '../view.ts';
@@ -45,7 +46,7 @@ export function planOperations(context: AdminContext, change: Change) {
     for (let tries = 1; tries <= TRIES; tries++) {
       const old = readFileSync(file, 'utf8');
       const { before, plan, text, simulation } = await simulate(task, old);
-      const entry = {
+      const entry: ChangeEntry = {
         action: 'plans.set',
         target: plan.name,
         before: before === undefined ? null : planView(before),
@@ -87,10 +88,8 @@ export function planOperations(context: AdminContext, change: Change) {
       const { plans } = context.plans();
       const plan = plans.get(path.plan!);
       if (plan) return ok(shown(plan, await countsIfKnown([plan.name])));
-      throw new AdminError(
-        'not_found',
-        `The plan ${JSON.stringify(path.plan)} does not exist; plans: ${[...plans.keys()].join(', ')}.`,
-      );
+      const { message } = unknownName('plan', path.plan!, [...plans.keys()]);
+      throw new AdminError('not_found', message);
     },
     simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
@@ -131,7 +130,10 @@ async function simulationOf(
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const limits = limitsOf(windows, { escalation: planned.escalation, scoped: context.scoped() });
+    const limits = limitsOf(windows, {
+      escalation: planned.escalation,
+      scoped: context.contract().windows,
+    });
     const { readings } = await context.state().look(subject, limits);
     if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0))
       overLimit.add(subject);

@@ -1,4 +1,3 @@
-import { suggest } from '../../common/suggest.ts';
 import { CATALOGUE } from '../../errors/catalogue.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { unknownName } from '../filters.ts';
 import { limitOf } from '../lists.ts';
 import { time } from '../view.ts';
 
@@ -49,15 +49,7 @@ export function codeIn({ code }: Readonly<Record<string, string>>): string | nul
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
   if (known.includes(code) || /^5\d\d$/.test(code)) return code;
-  const near = suggest(code, known);
-  const todo =
-    near === null
-      ? `Codes: ${known.join(', ')}, or a status such as 502.`
-      : `Did you mean "${near}"?`;
-  throw new AdminError(
-    'invalid_value',
-    `The error code ${JSON.stringify(code)} does not exist. ${todo}`,
-  );
+  throw unknownName('error code', code, known);
 }
 
 function shown(gateway: string, { decision, windows, ...rest }: RequestView) {

@@ -2,7 +2,7 @@ import { CONFIGURED, makeToken, type TokenRecord } from '../../keys/operators/to
 import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
-import type { Change } from '../change.ts';
+import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { time } from '../view.ts';
 
@@ -22,7 +22,12 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
         const token = makeToken();
         const record: TokenRecord = { name, role, hash: hashSecret(token), createdAt: task.now };
         const answer = created({ ...shown(record), token });
-        const entry = { action: 'tokens.create', target: name, before: null, after: shown(record) };
+        const entry: ChangeEntry = {
+          action: 'tokens.create',
+          target: name,
+          before: null,
+          after: shown(record),
+        };
         if (name === CONFIGURED || !(await tokens.add(record, note(entry, answer)))) {
           throw new AdminError(
             'conflict',
@@ -40,7 +45,12 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();
         const answer = ok(shown(record));
-        const entry = { action: 'tokens.revoke', target: name, before: shown(record), after: null };
+        const entry: ChangeEntry = {
+          action: 'tokens.revoke',
+          target: name,
+          before: shown(record),
+          after: null,
+        };
         // Another gateway may have been faster.
         if (!(await tokens.remove(name, note(entry, answer)))) throw unknown();
         return answer;

@@ -1,5 +1,6 @@
 import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
+import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
 import type { StateOutage } from '../../observe/history/outages.ts';
@@ -22,6 +23,7 @@ import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { operationNames, refuseUnknown } from '../filters.ts';
 import { latencyOf, lostView, time } from '../view.ts';
 
 export function trafficOperations(context: AdminContext) {
@@ -47,6 +49,12 @@ export function trafficOperations(context: AdminContext) {
     };
   }
 
+  function refuseUnknownIn({ plan, operation }: Readonly<Record<string, string>>): void {
+    const { plans } = context.plans();
+    refuseUnknown('plan', plan, [...plans.keys(), PUBLIC_PLAN]);
+    refuseUnknown('operation', operation, operationNames(context));
+  }
+
   return {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
@@ -58,6 +66,7 @@ export function trafficOperations(context: AdminContext) {
         step: step as HistoryStep,
         row: rowOf(query),
       });
+      if (steps.every(({ row }) => requestsIn(row) === 0)) refuseUnknownIn(query);
       const view = {
         step,
         since: time(since),

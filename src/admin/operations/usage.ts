@@ -1,10 +1,11 @@
 import type { UsageList } from '@storegate/console';
+import type { AuditAction } from '../../keys/operators/audit-log.ts';
 import { fullNameOf } from '../../limits/scopes.ts';
-import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { unknownName } from '../filters.ts';
 import {
   type CountedSubject,
   countedSubjects,
@@ -17,7 +18,7 @@ import {
 } from '../subjects.ts';
 
 interface UsageChange {
-  readonly action: string;
+  readonly action: AuditAction;
   /** The resulting usage, which `make` brings about. */
   readonly after: (usage: SubjectUsage) => SubjectUsage;
   readonly make: (subject: CountedSubject) => Promise<void>;
@@ -85,10 +86,7 @@ export function usageOperations(context: AdminContext, change: Change) {
 function checkWindow(parties: readonly CountedSubject[], window: string | null): void {
   const names = parties.flatMap(({ limits }) => limits.windows.map(fullNameOf));
   if (window === null || names.includes(window)) return;
-  throw new AdminError(
-    'invalid_value',
-    `The window ${JSON.stringify(window)} does not exist; windows: ${[...new Set(names)].join(', ')}.`,
-  );
+  throw unknownName('window', window, [...new Set(names)]);
 }
 
 function usedUnits({ subject, windows }: SubjectUsage) {

@@ -4,8 +4,9 @@ import type { EndpointView } from '../../webhooks/admin.ts';
 import type { EndpointState } from '../../webhooks/outbox.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
-import type { Change } from '../change.ts';
+import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { unknownName } from '../filters.ts';
 import { time } from '../view.ts';
 
 const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
@@ -24,11 +25,9 @@ export function webhookOperations(context: AdminContext, change: Change) {
         const webhooks = await context.webhooks();
         const tests = await webhooks.test(task.actor, endpoint);
         if (tests === null) {
+          if (endpoint !== null) throw unknownName('endpoint', endpoint, webhooks.ids);
           const none = 'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
-          throw new AdminError(
-            'not_found',
-            endpoint === null ? none : 'The endpoint id is unknown: list the endpoints.',
-          );
+          throw new AdminError('not_found', none);
         }
         // It changes nothing, so the entry can include the result.
         const answers = tests.map(({ id, host, delivered, status }) => ({
@@ -37,7 +36,12 @@ export function webhookOperations(context: AdminContext, change: Change) {
           delivered,
           status,
         }));
-        const entry = { action: 'webhooks.test', target: TARGET, before: null, after: { answers } };
+        const entry: ChangeEntry = {
+          action: 'webhooks.test',
+          target: TARGET,
+          before: null,
+          after: { answers },
+        };
         return await make([{ entry, make: async () => {} }], ok({ tests }));
       }),
   } satisfies Partial<AdminOperations>;

@@ -8,11 +8,11 @@ import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
-import { loadContract } from '../../config/contract/contract.ts';
+import { type Contract, loadContract } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
+import { contractSource } from '../../config/describe.ts';
 import { shellUser } from '../../keys/operators/headers.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
-import type { Window } from '../../limits/limits.ts';
 import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
@@ -27,7 +27,7 @@ export async function connectLocally(
   tls: FetchTls | null = null,
 ): Promise<Connection> {
   let config = load();
-  let scoped: readonly Window[] | null = null;
+  let served: Contract | null = null;
   const contract = adminContract();
   const storage = await openStorage(config);
   const webhookAdmin = webhookAdminOf({
@@ -55,17 +55,17 @@ export async function connectLocally(
     },
     config: () => config,
     plans: () => config.plans,
-    scoped() {
+    contract() {
       // First: with a running gateway, the contract is not needed here.
       storage.state();
-      scoped ??= windowsIn(config);
-      return scoped;
+      served ??= contractOf(config);
+      return served;
     },
     // With `around`, an operator asks for a reload of the running gateway.
     async reload(_reason, around) {
       if (around) refuseWithoutGateway();
       config = load();
-      scoped = null;
+      served = null;
       return { changed: [], needRestart: [], copy: null };
     },
     compare: async () => refuseWithoutGateway(),
@@ -115,7 +115,9 @@ export async function connectLocally(
 }
 
 /** A change of counters without the windows of the contract would lose their values. */
-function windowsIn({ contract: { file, ...reading }, data }: Config): readonly Window[] {
+function contractOf(config: Config): Contract {
+  const { contract, data } = config;
+  const { file, ...reading } = contract;
   try {
     const copy = isRemote(file) ? readCopy(data, file) : null;
     if (isRemote(file) && copy === null)
@@ -123,7 +125,7 @@ function windowsIn({ contract: { file, ...reading }, data }: Config): readonly W
         'configuration_unfit',
         `No gateway has fetched the contract ${file} into ${data} yet.`,
       );
-    return loadContract(file, { ...reading, text: copy?.text }).windows;
+    return loadContract(file, { ...reading, text: copy?.text }, contractSource(config));
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);

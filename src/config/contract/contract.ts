@@ -18,17 +18,25 @@ const EMPTY = JSON.stringify({
   paths: {},
 });
 
-/** Throws ContractError with every mistake. */
-export function loadContract(file: string, reading: openapi.ContractOptions = {}): ReadContract {
-  const { compiled, notes } = checkContract(file, reading);
+/** As `checkContract`. */
+export function loadContract(
+  file: string,
+  reading: openapi.ContractOptions = {},
+  namedBy?: string,
+): ReadContract {
+  const { compiled, notes } = checkContract(file, reading, namedBy);
   return Object.assign(openapi.atOnce(createContract(compiled)), { notes });
 }
 
-/** Throws ContractError with every mistake. */
-export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
+/** `namedBy`: the setting or variable with the path. Throws ContractError with every mistake. */
+export function checkContract(
+  file: string,
+  reading: openapi.ContractOptions = {},
+  namedBy = 'contract.file',
+) {
   if (isFile(file) && reading.text === undefined && !existsSync(file))
     throw new openapi.ContractError([
-      { file, place: '', message: 'does not exist; correct contract.file' },
+      { file, place: '', message: `does not exist; correct ${namedBy}` },
     ]);
   return openapi.checkContract(file, {
     ...openapi.readingOptionsOf(reading),

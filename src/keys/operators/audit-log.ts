@@ -1,11 +1,36 @@
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 
+/** What operators do. A failed change has a second entry, `<action>.failed`. */
+export const AUDIT_ACTIONS = [
+  'keys.create',
+  'keys.import',
+  'keys.update',
+  'keys.rotate',
+  'keys.disable',
+  'keys.enable',
+  'keys.revoke',
+  'bans.add',
+  'bans.extend',
+  'bans.lift',
+  'usage.reset',
+  'usage.grant',
+  'plans.set',
+  'tokens.create',
+  'tokens.revoke',
+  'config.reload',
+  'webhooks.test',
+  'state.import',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
 export interface AuditDraft {
   /** Unix milliseconds. */
   readonly at: number;
   /** The token name, or the user who ran the command. */
   readonly actor: string;
+  /** Also `bans.start` of an automatic ban, in the ban log alone. */
   readonly action: string;
   /**
    * A key id, or the name of an account, plan or token. `configuration` for a reload, `keys` for a

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { ContractError, fingerprintOf, inTurns, type Problem } from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
+import { contractSource } from '../../config/describe.ts';
 import { type PublishingSettings, publicationOf } from '../../gateway/own/published/document.ts';
 import { type Answer, type Order, type Prepared, readContract } from './read.ts';
 import { type CopyInUse, type Fetched, fetchOrCopy } from './remote.ts';
@@ -73,7 +74,11 @@ export class ContractLoader {
 
   async #load(request: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
     const { data } = request;
-    const contract: Order = { ...request.contract, publication: publicationOf(request) };
+    const contract: Order = {
+      ...request.contract,
+      publication: publicationOf(request),
+      namedBy: contractSource(request),
+    };
     if (!isRemote(contract.file)) return await read(contract);
     const { signal } = this.#ended;
     const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal });

@@ -10,6 +10,8 @@ export interface Order extends Reading {
   readonly file: string;
   /** The text at a URL: arguments of a process are short. */
   readonly textFile?: string;
+  /** The setting or variable with the path. */
+  readonly namedBy?: string;
 }
 
 export interface Prepared {
@@ -28,9 +30,15 @@ export type Answer =
   | { readonly kind: 'bug'; readonly error: unknown };
 
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
-export function readContract({ file, textFile, publication, ...reading }: Order): Prepared {
+export function readContract({
+  file,
+  textFile,
+  namedBy,
+  publication,
+  ...reading
+}: Order): Prepared {
   const text = textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
-  const { compiled, notes } = checkContract(file, { ...reading, text });
+  const { compiled, notes } = checkContract(file, { ...reading, text }, namedBy);
   return {
     contract: serialize(compiled),
     published: publishedDocuments(compiled, publication),

@@ -127,7 +127,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     peers: () => peers,
     config: () => ({ ...config, plans }),
     plans: () => plans,
-    scoped: () => SCOPED,
+    contract: () => ({ windows: SCOPED, operations: [] }),
   } as unknown as AdminContext;
   const changes = createChanges(storage.auditLog);
   const { change } = changes;

@@ -1,0 +1,36 @@
+import { suggest } from '../common/suggest.ts';
+import { AdminError } from './admin-error.ts';
+import type { AdminContext } from './context.ts';
+
+/** Longer lists are left out if one of their names was probably meant. */
+const MOST_NAMED = 40;
+
+/** For a value that must be the name of a `what`. */
+export function unknownName(what: string, value: string, known: readonly string[]): AdminError {
+  const near = suggest(value, known);
+  const meant = near === null ? '' : ` Did you mean ${JSON.stringify(near)}?`;
+  const all = near !== null && known.length > MOST_NAMED ? '' : ` ${listOf(what, known)}`;
+  const message = `The ${what} ${JSON.stringify(value)} does not exist.${meant}${all}`;
+  return new AdminError('invalid_value', message);
+}
+
+const listOf = (what: string, known: readonly string[]): string =>
+  `Known ${what}s: ${known.length === 0 ? 'none' : known.join(', ')}.`;
+
+/**
+ * Refuses the name of a filter that found nothing. What was found counts, because records outlive
+ * names: keys of a removed plan can still be listed.
+ */
+export function refuseUnknown(
+  what: string,
+  value: string | undefined,
+  known: readonly string[],
+): void {
+  if (value !== undefined && !known.includes(value)) throw unknownName(what, value, known);
+}
+
+/** What the operation of a request may be called: of the contract, of the gateway, a mount. */
+export function operationNames({ config, contract }: Pick<AdminContext, 'config' | 'contract'>) {
+  const mounts = config().mounts.map(({ path }) => `mount ${path}`);
+  return [...contract().operations.map(({ id }) => id), ...mounts, 'usage', 'reference'];
+}

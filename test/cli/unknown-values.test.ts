@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Json } from '@storegate/openapi';
+import type { Command, Option } from 'commander';
+import { adminContract } from '../../src/admin/api.ts';
+import { createProgram } from '../../src/cli/run.ts';
+import { CATALOGUE } from '../../src/errors/catalogue.ts';
+import { AUDIT_ACTIONS } from '../../src/keys/operators/audit-log.ts';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { commandLine, terminalIn } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const TOKEN = makeSecret('admin');
+const PLANS = ['free', 'pro', 'business', 'enterprise'];
+const CODES = Object.keys(CATALOGUE);
+const folder = temporaryFolders();
+
+/** Names that must exist, and what the refusal lists. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'history --operation': ['listPets', 'createPet', 'usage', 'reference'],
+  'history --plan': [...PLANS, 'public'],
+  'requests --code': CODES,
+  'keys create --plan': PLANS,
+  'keys list --plan': PLANS,
+  'keys list --scope': ['none'],
+  'keys update --plan': PLANS,
+  'keys import --plan': PLANS,
+  'usage grant --window': ['minute', 'day'],
+  'plans simulate --drop': ['minute', 'day'],
+  'plans set --drop': ['minute', 'day'],
+  'audit list --action': AUDIT_ACTIONS,
+  'webhooks test --endpoint': ['none'],
+};
+
+/** What an operator chooses freely, or what only stored records have. */
+const FREE =
+  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|hash)$/;
+
+/** A call with the arguments and mandatory options that the command needs. */
+const CALLS: Readonly<Record<string, (key: string) => readonly string[]>> = {
+  'keys create': () => ['--account', 'acme'],
+  'keys update': (key) => [key],
+  'keys import': () => ['--hash', 'ab'.repeat(32), '--account', 'acme'],
+  'usage grant': (key) => [key, '--units', '1'],
+  'plans simulate': () => ['free'],
+  'plans set': () => ['free'],
+};
+
+interface Found {
+  readonly command: string;
+  readonly option: Option;
+}
+
+function optionsOf(command: Command, name = ''): Found[] {
+  const own = command.options
+    .filter(({ required, optional }) => required || optional)
+    .map((option) => ({ command: name, option }));
+  return [
+    ...own,
+    ...command.commands.flatMap((inner) => optionsOf(inner, `${name} ${inner.name()}`.trim())),
+  ];
+}
+
+const nameOf = ({ command, option }: Found) => `${command} ${option.long}`.trim();
+const all = optionsOf(createProgram(terminalIn('.')));
+const lists = all.filter(({ option }) => option.argChoices !== undefined);
+const others = all.filter(
+  ({ option }) => option.argChoices === undefined && option.parseArg === undefined,
+);
+
+let gateway: TestGateway;
+let key: string;
+beforeAll(async () => {
+  gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
+  ({ id: key } = await gateway.key());
+});
+afterAll(() => gateway.stop());
+
+const run = (args: readonly string[]) =>
+  commandLine(folder())(args, {
+    env: { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN },
+  });
+
+describe('an option of the command line', () => {
+  test('takes a list, a format, an existing name, or a free text', () => {
+    const named = others.map(nameOf);
+    expect(Object.keys(NAMES).filter((name) => !named.includes(name))).toEqual(
+      // They may be repeated, so they have a parser.
+      ['plans simulate --drop', 'plans set --drop'],
+    );
+    const unknown = others.filter(
+      (one) => !FREE.test(one.option.long!.slice(2)) && !(nameOf(one) in NAMES),
+    );
+    expect(unknown.map(nameOf)).toEqual([]);
+  });
+
+  test.each(lists.map((one) => [nameOf(one), one] as const))(
+    '%s refuses a value that is not in its list, and prints the list',
+    async (_name, { command, option }) => {
+      const words = command === '' ? [] : command.split(' ');
+      const { code, err } = await run([...words, option.long!, 'nope']);
+      expect(code).toBe(2);
+      expect(err).toContain(`'${option.flags}' argument 'nope' is invalid`);
+      expect(err).toContain(option.argChoices!.join(', '));
+    },
+  );
+
+  test.each(Object.entries(NAMES))(
+    '%s refuses an unknown name, and prints the names',
+    async (name, names) => {
+      const at = name.lastIndexOf(' ');
+      const command = name.slice(0, at);
+      const needed = CALLS[command]?.(key) ?? [];
+      const args = [...command.split(' '), ...needed, name.slice(at + 1), 'nope'];
+      const { code, out, err } = await run(args);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toContain('"nope"');
+      for (const one of names) expect(err).toContain(one);
+    },
+  );
+
+  test('suggests the name that was probably meant', async () => {
+    const { err } = await run(['keys', 'list', '--plan', 'buisness']);
+    expect(err).toContain('Did you mean "business"?');
+  });
+});
+
+describe('a parameter of the admin API', () => {
+  const { document } = adminContract();
+  const resolved = (value: Json): Json => {
+    const { $ref } = value as { $ref?: string };
+    if ($ref === undefined) return value;
+    const names = $ref.slice(2).split('/');
+    return names.reduce((at, name) => at[name] as Json, document);
+  };
+  const gets = Object.entries(document.paths as Record<string, { get?: Json }>).flatMap(
+    ([path, { get }]) => (get === undefined ? [] : [{ path, get }]),
+  );
+  const parameters = gets.flatMap(({ path, get }) =>
+    ((get.parameters ?? []) as Json[])
+      .map(resolved)
+      .filter((one) => one.in === 'query')
+      .map(({ name, schema }) => ({ path, name: `${name}`, schema: resolved(schema as Json) })),
+  );
+  const texts = parameters.filter(
+    ({ schema }) => schema.type === 'string' && !schema.format && !schema.pattern,
+  );
+  const closed = texts.filter(({ name }) => !/^(?:after|subject)$/.test(name) && !FREE.test(name));
+
+  test.each(closed.map((one) => [one.path, one.name, one] as const))(
+    '%s: %s refuses a value that does not exist, and lists those that do',
+    async (path, name, { schema }) => {
+      const url = `${gateway.adminUrl}${path}?${name}=nope`;
+      const response = await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } });
+      const { message } = (await response.json()) as { message: string };
+      expect([response.status, message]).toEqual([400, expect.any(String)]);
+      if (Array.isArray(schema.enum))
+        for (const one of schema.enum) expect(message).toContain(String(one));
+      else expect(message).toMatch(/"nope" does not exist\. Known \w[\w ]*s: /);
+    },
+  );
+
+  test('has such a value in at least ten calls', () => {
+    expect(closed.length).toBeGreaterThanOrEqual(10);
+  });
+});
+
+describe('a filter finds records whose names do not exist any more:', () => {
+  test('keys with a scope that the contract does not require', async () => {
+    await gateway.key({ scopes: ['former'] });
+    expect((await run(['keys', 'list', '--scope', 'former', '-o', 'name'])).out).toMatch(/^key_/);
+  });
+
+  test('failures of a known action', async () => {
+    const { code, out } = await run(['audit', 'list', '--action', 'keys.rotate.failed']);
+    expect([code, out]).toEqual([0, 'No audit entries.\n']);
+  });
+});

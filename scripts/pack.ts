@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
+import { copyPapers } from './pack/papers.ts';
 
 /**
  * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as
@@ -43,6 +44,7 @@ const packages = packagesOf(root, [
 ]);
 writeJson('sbom.cdx.json', billOfMaterials(manifest, packages));
 writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(packages));
+copyPapers(root, target);
 
 execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: target });
 const file = join(folder, `storegate-${manifest.version}.tgz`);
@@ -66,14 +68,7 @@ function copyData(): void {
       recursive: true,
       filter: (path) => statSync(path).isDirectory() || isData(path),
     });
-  for (const name of [
-    'config',
-    'deploy/systemd',
-    'plans.yaml',
-    'README.md',
-    'CHANGELOG.md',
-    'LICENSE',
-  ])
+  for (const name of ['config', 'deploy/systemd', 'plans.yaml', 'LICENSE'])
     cpSync(join(root, name), join(target, name), { recursive: true });
   // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the
   // time.

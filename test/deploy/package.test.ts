@@ -43,6 +43,22 @@ afterAll(async () => {
   await redis.stop();
 });
 
+test('every link and picture of its pages leads to a file of the package', () => {
+  const folder = join(builds, 'package');
+  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.md') && !file.startsWith('node_modules'),
+  );
+  expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'configuration.md')]));
+  const LINK = /\]\((?!https?:|#)([^)\s#]+)|(?:src|srcset)="(?!https?:)([^"]+)"/g;
+  const dead = pages.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(LINK)]
+      .map(([, link, source]) => link ?? source!)
+      .filter((to) => !existsSync(join(folder, dirname(file), to)))
+      .map((to) => `${file}: ${to}`),
+  );
+  expect(dead).toEqual([]);
+});
+
 /** The oldest supported version comes from the registry. */
 const versions = isDeep ? ['this version', '22.18'] : ['this version'];
 

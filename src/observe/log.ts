@@ -40,7 +40,7 @@ const LEVELS = {
  * output.
  */
 export function createLog(
-  { level, requests, format }: Config['log'],
+  { level, requests, format }: Pick<Config['log'], 'level' | 'requests' | 'format'>,
   { destination, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
 ): Log {
   const target = destination ?? standardOutput();

@@ -21,7 +21,7 @@ export interface Publication {
 }
 
 export interface PublishingSettings {
-  readonly usage: Config['usage'];
+  readonly usage: Pick<Config['usage'], 'enabled'>;
   readonly keys: Pick<Config['keys'], 'headers'>;
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
 }

@@ -10,9 +10,6 @@ export interface LastUseStore {
   load(ids: readonly string[]): MaybePromise<Map<string, number>>;
 }
 
-/** Unix milliseconds by operation. */
-export type DeprecatedCalls = ReadonlyMap<string, number>;
-
 /** Milliseconds: the maximum age of "last used" at another gateway or after a crash. */
 const FLUSH_INTERVAL = 5_000;
 const BATCH_SIZE = 500;
@@ -56,7 +53,8 @@ export class LastUseTracker {
       calls.set(operation, this.#options.clock());
   }
 
-  deprecatedBy(keyId: string): DeprecatedCalls {
+  /** Unix milliseconds by operation. */
+  deprecatedBy(keyId: string): ReadonlyMap<string, number> {
     const now = this.#options.clock();
     const calls = [...(this.#deprecated.get(keyId) ?? [])];
     return new Map(calls.map(([operation, at]) => [operation, notFuture(at, now)]));

@@ -1,21 +1,21 @@
 import type { Reloaded } from '../admin/context.ts';
-import { readVersion } from '../common/version.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { History } from '../observe/history/history.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { gatewayName, type Peers } from '../observe/peers/peers.ts';
-import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
+import { noPeers, type Peers } from '../observe/peers/peers.ts';
+import type { Parts } from '../observe/peers/query.ts';
+import { type ProcessStatus, status } from '../observe/peers/status.ts';
 import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
-import type { Carriers, CarriersParts } from './carriers.ts';
+import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
+import { openOnlyProcess, type Processes, type ProcessesParts } from './processes.ts';
 import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
-import { configurationStatus } from './status.ts';
 import type { InheritedSockets } from './systemd.ts';
 import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
@@ -46,8 +46,6 @@ export interface Overrides {
   readonly contracts?: ContractLoader;
 }
 
-const VERSION = readVersion();
-
 /**
  * Throws, with everything closed again, if the contract or the state is invalid. Nothing listens
  * before `start`.
@@ -62,69 +60,59 @@ export async function createGateway(
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
   const readiness = () =>
-    phase.stopping.signal.aborted ? 'stopping' : carriers.readiness.readiness;
+    phase.stopping.signal.aborted ? 'stopping' : processes.readiness().readiness;
   const webhooks = new GatewayWebhooks(config);
   const history = new History();
   let stored: StoredHistory | null = null;
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
-  const carriers = await openCarriers({
+  const workers = config.workers === 1 ? 0 : config.workers;
+  const self = answersOf(() => ({ ...phase, processes, operating, history, readiness, workers }));
+  const processes = await openProcesses({
     settings: initial,
+    gateway: noPeers(self),
     clock,
     log,
     others: webhooks.listeners,
     onDetection: webhooks.hear,
-    minute: (minute) => stored?.mark(history.add(minute)),
+    minute: (minute) => {
+      const start = history.add(minute);
+      stored?.mark(start);
+    },
     gauges: {
       ...operatingGauges(() => operating.reloader, readiness, phase.startedAt),
       ...webhooks.gauges,
     },
   });
-  const { observe, storage } = carriers;
+  const { observe, storage } = processes;
   stored = storeHistory(config.data, history, (error) =>
     observe({
       type: 'state.warning',
       warning: `the history: ${error instanceof Error ? error.message : error}`,
     }),
   );
-  const gateway = gatewayName();
-  const about = { readiness, state: storage.kind, workers: carriers.workers };
-  const sources: GatewaySources = {
-    ...about,
-    history,
-    status: () => ({
-      version: VERSION,
-      node: process.version,
-      url: phase.started?.url ?? null,
-      adminUrl: phase.started?.adminUrl ?? null,
-      ...about,
-      startedAt: phase.startedAt,
-      readiness: readiness(),
-      configuration: configurationStatus(operating.reloader),
-    }),
-    windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
-  };
-  const peers = storage.join(
-    {
-      name: gateway,
-      answer: (name, argument) =>
-        isQuery(name) ? answerOf(name, argument, sources, carriers.ask) : null,
-    },
-    (error) => observe({ type: 'bug', id: 'peers', error }),
-  );
+  const peers = storage.join(self, (error) => observe({ type: 'bug', id: 'peers', error }));
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = { config, sockets, contracts, carriers, stored, webhooks, peers, log, ownToken };
+  const parts = {
+    config,
+    sockets,
+    contracts,
+    processes,
+    stored,
+    webhooks,
+    peers,
+    log,
+    ownToken,
+  };
   try {
-    await webhooks.open(
-      { config, gateway, records: storage, outbox: storage.outbox, clock },
-      observe,
-    );
-    const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
+    const sender = { config, gateway: self.name, clock };
+    await webhooks.open({ ...sender, records: storage, outbox: storage.outbox }, observe);
+    const webhookAdmin = webhookAdminOf({ ...sender, outbox: webhooks.outbox });
     operating = createOperating({
       initial,
       load,
       contracts,
-      carriers,
+      processes,
       webhooks: webhookAdmin,
       ownToken,
       readiness,
@@ -149,17 +137,16 @@ async function firstSettings(
   return settings;
 }
 
-async function openCarriers(parts: CarriersParts): Promise<Carriers> {
-  if (parts.settings.config.workers === 1)
-    return await (await import('./single-process.ts')).openSingleProcess(parts);
-  return await (await import('./workers/carriers.ts')).openWorkers(parts);
+async function openProcesses(parts: ProcessesParts): Promise<Processes> {
+  if (parts.settings.config.workers === 1) return await openOnlyProcess(parts);
+  return await (await import('./workers/open.ts')).openWorkers(parts);
 }
 
 interface GatewayParts {
   readonly config: ServedConfig;
   readonly sockets: InheritedSockets;
   readonly contracts: ContractLoader;
-  readonly carriers: Carriers;
+  readonly processes: Processes;
   readonly operating: Operating;
   /** `null`: its files cannot be used. */
   readonly stored: StoredHistory | null;
@@ -177,15 +164,16 @@ interface Phase {
 }
 
 function running(parts: GatewayParts, phase: Phase): Gateway {
-  const { contracts, carriers, operating } = parts;
-  const { observe } = carriers;
+  const { contracts, processes, operating } = parts;
+  const { observe } = processes;
   let ended: Promise<void> | null = null;
 
   async function drainAndLetGo(): Promise<void> {
     phase.stopping.abort();
     contracts.close();
-    observe({ type: 'stopping', inFlight: await carriers.inFlight() });
-    const cutOff = await carriers.drain();
+    const { parts: all } = (await processes.ask(status.name, null)) as Parts<ProcessStatus>;
+    observe({ type: 'stopping', inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0) });
+    const cutOff = await processes.drain();
     await letGo(parts);
     observe({ type: 'stopped', cutOff });
   }
@@ -214,10 +202,10 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
 }
 
 async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started> {
-  const { config, sockets, carriers, operating, ownToken } = parts;
-  const { observe, storage } = carriers;
+  const { config, sockets, processes, operating, ownToken } = parts;
+  const { observe, storage } = processes;
   const adminUrl = await operating.listen(sockets.admin);
-  const url = await carriers.listen(sockets.public);
+  const url = await processes.listen(sockets.public);
   if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
   observe({ type: 'started', url, adminUrl, state: storage.kind });
   const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
@@ -231,12 +219,12 @@ async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started
 async function letGo(
   parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null },
 ): Promise<void> {
-  const { operating, peers, carriers, stored, webhooks, log } = parts;
+  const { operating, peers, processes, stored, webhooks, log } = parts;
   await operating?.close();
   await peers.close();
-  await carriers.end();
+  await processes.end();
   await stored?.close();
   await webhooks.close();
-  await carriers.close();
+  await processes.close();
   log.close();
 }

@@ -2,13 +2,14 @@ import { AddressSubjects } from '../callers/address-subjects.ts';
 import type { Guard } from '../callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
+import type { UsageParts } from '../gateway/own/usage.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';
 import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/backends.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { Via } from '../gateway/wire/via.ts';
 import { Keyring } from '../keys/keyring.ts';
-import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
+import { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
@@ -27,13 +28,12 @@ export interface ServingParts {
   /** The same in all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
   readonly reportsFirstUses: boolean;
-  /** In all processes of this gateway. If it fails, only the local calls count. */
-  readonly deprecatedAtAll?: (keyId: string) => Promise<DeprecatedCalls>;
+  readonly deprecatedBy: UsageParts['deprecatedBy'];
 }
 
 /** All that outlives a reload. */
 export function openLongLived(parts: ServingParts) {
-  const { settings, storage, guard, observe, clock, tracing, deprecatedAtAll } = parts;
+  const { settings, storage, guard, observe, clock, tracing, deprecatedBy } = parts;
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
@@ -55,10 +55,6 @@ export function openLongLived(parts: ServingParts) {
   });
   storage.onBan?.((ban) => bans.begun(ban));
   const upstreams = new Upstreams(config, settings.certificates, observe);
-  const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
-  const deprecatedBy = deprecatedAtAll
-    ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
-    : deprecatedHere;
   const bodies = new Bodies(bodiesSettings(config));
   const readAhead = new SharedBudget(config.http.bodyBudget);
   return {

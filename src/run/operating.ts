@@ -9,10 +9,10 @@ import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
 import type { Peers } from '../observe/peers/peers.ts';
 import type { Readiness } from '../observe/peers/status.ts';
-import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { CountedSince } from './counted-since.ts';
+import type { Processes } from './processes.ts';
 import {
   type ActiveConfig,
   createReloader,
@@ -28,7 +28,7 @@ export interface OperatingParts {
   /** Without it the gateway watches no files. */
   readonly load: (() => Config) | undefined;
   readonly contracts: ContractLoader;
-  readonly carriers: Carriers;
+  readonly processes: Processes;
   readonly webhooks: AdminContext['webhooks'];
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
@@ -39,9 +39,9 @@ export interface OperatingParts {
 }
 
 export function createOperating(parts: OperatingParts) {
-  const { initial, load, contracts, carriers, peers, clock } = parts;
+  const { initial, load, contracts, processes, peers, clock } = parts;
   const { config } = initial;
-  const { observe, storage, uses } = carriers;
+  const { observe, storage, uses } = processes;
   const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
   const windowsSince = new CountedSince(config.plans, clock);
   const reloader = createReloader({
@@ -49,10 +49,9 @@ export function createOperating(parts: OperatingParts) {
     contracts,
     keys,
     observe,
-    prepare: carriers.prepare,
     load: load ?? (() => config),
     async swap(settings, fetched) {
-      await carriers.use(settings);
+      await processes.use(settings);
       windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
       report(settings, observe, clock);
@@ -81,12 +80,12 @@ export function createOperating(parts: OperatingParts) {
   const admin = createAdmin({
     config,
     context,
-    metrics: carriers.metrics,
+    metrics: processes.metrics,
     observe,
     ownToken: parts.ownToken,
     readiness: parts.readiness,
     tls: initial.certificates.admin,
-    down: () => carriers.readiness.down,
+    down: () => processes.readiness().down,
     console: config.console.enabled ? consolePages() : null,
   });
   // The log and a metric show a failed reload.

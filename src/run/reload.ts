@@ -7,7 +7,6 @@ import {
 } from '@storegate/openapi';
 import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
-import type { MaybePromise } from '../common/maybe-promise.ts';
 import { suggest } from '../common/suggest.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
@@ -48,14 +47,13 @@ export interface ReloaderParts<C extends Config> {
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
-  readonly prepare: (contract: Contract) => Promise<void>;
   /** Done once every process has the settings. `fetched`: their contract, if it was fetched now. */
-  readonly swap: (settings: ActiveConfig<C>, fetched: Fetched | null) => MaybePromise<void>;
+  readonly swap: (settings: ActiveConfig<C>, fetched: Fetched | null) => Promise<void>;
   readonly observe: Observe;
 }
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
-  const { load, contracts, keys, prepare, swap, observe } = parts;
+  const { load, contracts, keys, swap, observe } = parts;
   const turns = new KeyedMutex();
   let current = parts.initial;
   let waiting: readonly string[] = [];
@@ -89,12 +87,11 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     // The failure is over.
     if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0)
       return reloaded;
-    if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
       orRefuse(reason, async () => {
+        await swap(next, fetched);
         const before = current;
         current = next;
-        await swap(next, fetched);
         if (next.contract !== before.contract) reportExempted(next.contract, observe);
         reportHidden(next, hiddenIn(before), observe);
       }),

@@ -41,6 +41,9 @@ export function createServing(parts: ServingParts) {
     listener.use(certificates.listen, config.listen.proxyProtocol.trustedProxies);
   }
 
+  const compile = (contract: Contract): Promise<void> =>
+    contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)]));
+
   function compileRest(contract: Contract): void {
     compiling.abort();
     compiling = new AbortController();
@@ -69,10 +72,9 @@ export function createServing(parts: ServingParts) {
       compileRest(inForce.contract);
       return url;
     },
-    /** Without delaying requests. */
-    prepare: (contract: Contract): Promise<void> =>
-      contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)])),
-    use(settings: ActiveConfig<ServedConfig>): void {
+    /** Compiles another contract first, without delaying requests. */
+    async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
+      if (settings.contract !== inForce.contract) await compile(settings.contract);
       inForce = settings;
       longLived.use(settings);
       limits.use(connectionLimits(settings.config));

@@ -224,6 +224,22 @@ describe('gateways that share a Redis', () => {
     }
   });
 
+  test('keep their minutes in memory if the data folder cannot be used', async () => {
+    const one = await gateway({
+      env: { REDIS_URL: redis.url, STOREGATE_DATA: '/dev/null/data' },
+      settings: 'redis: { keyCache: { enabled: false } }\n',
+    });
+    const { adminUrl, clock, log } = one;
+    const { body } = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    await send(one.url, body.key, 2);
+    await untilLogged(one, 2);
+    clock.pass(MINUTE);
+    expect(requestsOf(await historyAt(adminUrl, '?step=1m')).at(-1)).toBe(2);
+    expect(log).toContainEqual(
+      expect.objectContaining({ warning: expect.stringMatching(/^the history: .*ENOTDIR/) }),
+    );
+  });
+
   test('return the minutes in which they decided without it', async () => {
     const secondRedis = await startRedis();
     stops.push(() => secondRedis.stop());

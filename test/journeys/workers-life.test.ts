@@ -163,6 +163,8 @@ describe('a worker', () => {
         401, 401, 401, 429,
       ]);
       expect(gateway.logged('primary.unresponsive')).toHaveLength(1);
+      const usage = await get(`${gateway.url}/usage`, { 'X-API-Key': key }, agent);
+      expect(JSON.parse(usage.body)).toMatchObject({ deprecated: [] });
     } finally {
       gateway.running.child.kill('SIGCONT');
     }

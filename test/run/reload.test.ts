@@ -27,8 +27,7 @@ function reloaderWith(load: () => Promise<Loaded>) {
     load: () => other,
     contracts: { load },
     keys: { list: async () => [] } as never,
-    prepare: async () => {},
-    swap: (settings) => void swapped.push(settings),
+    swap: async (settings) => void swapped.push(settings),
     observe: (event) => void events.push(event),
   });
   return { reloader, events, swapped };
@@ -88,8 +87,7 @@ test('files that are restored after a refusal are reported as a successful reloa
           }),
     contracts: { load: async () => initial },
     keys: { list: async () => [] } as never,
-    prepare: async () => {},
-    swap: () => {},
+    swap: async () => {},
     observe: (event) => void events.push(event),
   });
   await expect(reloader.reload(FILE_CHANGED)).rejects.toThrow(ReloadRefused);

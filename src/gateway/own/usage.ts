@@ -1,19 +1,18 @@
 import { entityTag, hasTag } from '@storegate/pages';
 import { createCallerWindow } from '../../callers/caller-window.ts';
 import { fieldIn } from '../../common/field-list.ts';
-import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client, KeyRecord } from '../../keys/key.ts';
-import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
 import { fullNameOf, readScope } from '../../limits/scopes.ts';
+import type { DeprecatedCall } from '../../observe/peers/deprecated.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
@@ -31,7 +30,7 @@ export interface UsageParts {
   readonly state: State;
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
-  readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
+  readonly deprecatedBy: (keyId: string) => Promise<readonly DeprecatedCall[]>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
   readonly clock: () => number;
@@ -70,7 +69,7 @@ export function createUsage({
       costs,
       ban: banOf(client, admission, level),
       key: record && keyFacts(record, client, clock()),
-      deprecated: [...deprecated].map(([operation, at]) => ({
+      deprecated: deprecated.map(({ operation, at }) => ({
         operation,
         lastCall: iso(at),
         sunset: iso((sunsets.get(operation) ?? 0) * 1000),

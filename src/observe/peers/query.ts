@@ -8,8 +8,10 @@ export interface Parts<Part> {
 }
 
 /**
- * Every process that handles requests contributes a part. Arguments, parts and answers are JSON
- * values, exchanged with gateways of other versions too.
+ * Every process that handles requests contributes a part: workers return theirs to the primary over
+ * their channel. Arguments, parts and answers are JSON values, exchanged with gateways of other
+ * versions too. A new question is a file here, an entry of `QUERIES`, and a finding in
+ * `test/run/workers/same-answers.test.ts`. `ask` in `peers.ts` asks it.
  */
 export interface PeerQuery<Name extends string, Argument, Process, Part, Gateway, Answer> {
   readonly name: Name;

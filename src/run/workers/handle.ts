@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
-import type { ProcessReadiness } from '../../observe/peers/status.ts';
+import { type ProcessReadiness, status } from '../../observe/peers/status.ts';
 import { Channel, type Handlers, NoAnswer, WorkersError } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 
@@ -37,7 +37,7 @@ export class WorkerHandle {
   #drained: Promise<number> | null = null;
   #hasEnded = false;
 
-  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'able'>) {
+  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'readiness'>) {
     this.number = number;
     this.#worker = worker;
     this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
@@ -50,7 +50,7 @@ export class WorkerHandle {
           // did happen.
           if (!this.#hasEnded || !('sight' in detection)) answers.webhook(detection);
         },
-        able: (readiness) => {
+        readiness: (readiness) => {
           this.#readiness = readiness;
         },
       },
@@ -102,11 +102,8 @@ export class WorkerHandle {
   }
 
   /** Rejects soon if the worker is busy. */
-  ask<N extends 'deprecated' | 'inFlight' | 'ask'>(
-    name: N,
-    argument: Parameters<WorkerCalls[N]>[0],
-  ) {
-    return this.#channel.call(name, argument, FIGURES);
+  ask(question: string, argument: unknown): Promise<unknown> {
+    return this.#channel.call('ask', { question, argument }, FIGURES);
   }
 
   async refresh(): Promise<void> {
@@ -160,7 +157,7 @@ export class WorkerHandle {
 
   async #answers(): Promise<boolean> {
     try {
-      await this.#channel.call('inFlight', null, PULSE_ANSWER);
+      await this.#channel.call('ask', { question: status.name, argument: null }, PULSE_ANSWER);
       return true;
     } catch (error) {
       return !(error instanceof NoAnswer);

@@ -4,12 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Guard } from '../../callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
-import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/exposition.ts';
 import type { Parts } from '../../observe/peers/query.ts';
-import type { Detection } from '../../webhooks/detector.ts';
-import type { Carriers } from '../carriers.ts';
+import type { Processes, ProcessesParts } from '../processes.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkersError } from './channel.ts';
 import { WorkerHandle } from './handle.ts';
@@ -24,11 +22,9 @@ const SIGNALLING = 200;
 /** Milliseconds. */
 const SETTLED = 10_000;
 
-export interface WorkerPoolParts {
-  readonly settings: ActiveConfig<ServedConfig>;
+export interface WorkerPoolParts
+  extends Pick<ProcessesParts, 'settings' | 'gateway' | 'minute' | 'onDetection'> {
   readonly guard: Guard;
-  readonly minute: (minute: Uint8Array) => void;
-  readonly onDetection: (detection: Detection, worker: number) => void;
   readonly observe: Observe;
 }
 
@@ -43,8 +39,7 @@ export class WorkerPool {
   #url = '';
   #fd: number | undefined;
   #settings: ActiveConfig<ServedConfig>;
-  #retired: Figures = [];
-  #retirements: Promise<void> = Promise.resolve();
+  #retired: Promise<Figures> = Promise.resolve([]);
   #kept: Promise<void>[] = [];
 
   constructor(parts: WorkerPoolParts) {
@@ -57,7 +52,7 @@ export class WorkerPool {
     return this.#serving().length;
   }
 
-  get readiness(): Carriers['readiness'] {
+  get readiness(): ReturnType<Processes['readiness']> {
     const all = this.#serving().map((handle) => handle.readiness);
     const worst = all.find(({ readiness }) => readiness !== 'ready') ?? all[0];
     return {
@@ -107,27 +102,18 @@ export class WorkerPool {
   /** A worker that does not respond in time appears with its last metrics. */
   async figures(): Promise<readonly Figures[]> {
     await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
-    for (let last: unknown; last !== this.#retirements; ) {
-      last = this.#retirements;
-      await last;
-    }
-    return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
+    // Both in one turn, so that a worker that ends meanwhile counts once.
+    const figures = [...this.#handles.values()].map((handle) => handle.figures);
+    return [await this.#retired, ...figures];
   }
 
   /** In the order of worker numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
-    const asked = await Promise.allSettled(
-      serving.map((handle) => handle.ask('ask', { question, argument })),
-    );
+    const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
     const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     // A worker that ended counts as missing until its replacement serves.
     return { parts, missing: Math.max(0, this.#size - parts.length) };
-  }
-
-  async inFlight(): Promise<number> {
-    const counts = this.#serving().map((handle) => handle.ask('inFlight', null).catch(() => 0));
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
   async drain(): Promise<number> {
@@ -164,27 +150,16 @@ export class WorkerPool {
     return [...this.#handles.values()].filter(({ serves }) => serves);
   }
 
-  /** Omits workers that do not respond in time. */
-  async #deprecatedBy(keyId: string): Promise<DeprecatedCalls> {
-    const calls = await Promise.all(
-      this.#serving().map((handle) => handle.ask('deprecated', keyId).catch(() => new Map())),
-    );
-    const latest = new Map<string, number>();
-    for (const [operation, at] of calls.flatMap((found) => [...found]))
-      latest.set(operation, Math.max(at, latest.get(operation) ?? 0));
-    return latest;
-  }
-
   #sent(): StartOrder['settings'] {
     return packed({ ...this.#settings, config: shareOf(this.#settings.config, this.#size) });
   }
 
   #fork(number: number): WorkerHandle {
-    const { guard, minute, onDetection } = this.#parts;
+    const { guard, gateway, minute, onDetection } = this.#parts;
     const handle: WorkerHandle = new WorkerHandle(number, cluster.fork(), {
       fail: guard.fail,
       look: guard.look,
-      deprecated: (keyId) => this.#deprecatedBy(keyId),
+      ask: ({ question, argument }) => gateway.ask(question, argument),
       minute,
       webhook: (detection) => onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
@@ -256,8 +231,6 @@ export class WorkerPool {
   #retire(handle: WorkerHandle): void {
     if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
     const { figures } = handle;
-    this.#retirements = this.#retirements.then(async () => {
-      this.#retired = await lastingFigures([this.#retired, figures]);
-    });
+    this.#retired = this.#retired.then((retired) => lastingFigures([retired, figures]));
   }
 }

@@ -2,11 +2,11 @@ import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Event, Observe } from '../../observe/events.ts';
 import { createLog } from '../../observe/log.ts';
-import { openRedis } from '../../state/redis/open.ts';
+import type { Peers } from '../../observe/peers/peers.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
-import { type Carrier, type CarrierParts, openCarrier } from '../carrier.ts';
 import { optimize } from '../engine.ts';
+import { openProcess, type Process, type ProcessParts } from '../process.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
@@ -49,10 +49,9 @@ export class WorkerProcess {
           return this.#work.url;
         }),
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
-      deprecated: (keyId) => this.#work?.carrier.serving.uses.deprecatedBy(keyId) ?? new Map(),
-      inFlight: () => this.#work?.carrier.serving.inFlight ?? 0,
-      ask: ({ question, argument }) => this.#work!.carrier.answer(question, argument),
-      figures: async () => (await this.#work?.carrier.metrics.figures()) ?? [],
+      // Only serving workers are asked.
+      ask: ({ question, argument }) => this.#work!.opened.part(question, argument),
+      figures: () => this.#work!.opened.metrics.figures(),
       drain: (options) => this.#drain(options),
     };
     this.#primary = new Channel({ peer: 'the primary process', send, handlers });
@@ -85,8 +84,8 @@ export class WorkerProcess {
     this.#primary.close('its process has ended');
     // It has nothing to finish, and would wait forever for the address.
     if (!this.#work) return;
-    const { carrier, adminUrl, certificates } = this.#work;
-    const { observe, serving } = carrier;
+    const { opened, adminUrl, certificates } = this.#work;
+    const { observe, serving } = opened;
     if (!this.#lastReport) {
       observe({ type: 'primary.exited', inFlight: serving.inFlight });
       if (adminUrl !== null && (await takeOver(serving)))
@@ -101,9 +100,10 @@ export class WorkerProcess {
       // An exited primary process has no socket.
       const closeShared = () =>
         this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
-      const cutOff = (await work?.carrier.serving.drain({ ...options, closeShared })) ?? 0;
-      await work?.close();
-      return { cutOff, figures: (await work?.carrier.metrics.figures()) ?? [] };
+      if (work === null) return { cutOff: 0, figures: [] };
+      const cutOff = await work.opened.drain({ ...options, closeShared });
+      await work.close();
+      return { cutOff, figures: await work.opened.metrics.figures() };
     });
     return this.#lastReport;
   }
@@ -121,22 +121,22 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const { config } = settings;
   const { worker } = order;
   const log = createLog(config.log, { worker });
-  let carrier: Carrier | null = null;
+  let ready: Pick<Process, 'readiness'> | null = null;
   const reportReadiness = () =>
-    void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
+    void (ready && primary.call('readiness', ready.readiness(), CALL_TIMEOUT).catch(() => {}));
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
   };
   const detectors = hasReceivers(config.webhooks)
     ? [await detectorOf(config.webhooks.minQuotaWindow, primary)]
     : [];
-  const opened = await openCarrier({
-    ...carrierParts(order, settings, primary),
+  const opened = await openProcess({
+    ...processParts(order, settings, primary),
     log,
     others: [...detectors, reporting],
   });
   const { serving } = opened;
-  carrier = opened;
+  ready = opened;
   reportReadiness();
   void serving.keyring.whenReady.then(reportReadiness);
 
@@ -156,11 +156,10 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
           : urlOf(config.admin.host, config.admin.port, settings.certificates.admin !== null),
       /** In PEM; empty without TLS. */
       certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
-      carrier: opened,
+      opened,
       async use(next: SentConfig): Promise<void> {
         settings = await unpacked(next, settings);
-        await serving.prepare(settings.contract);
-        opened.use(settings);
+        await opened.use(settings);
         reportReadiness();
       },
       close,
@@ -171,25 +170,32 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   }
 }
 
-function carrierParts(
+function processParts(
   { worker, workers, ticketSecret }: StartOrder,
   settings: ActiveConfig<ServedConfig>,
   primary: Channel<PrimaryCalls, WorkerCalls>,
-): Omit<CarrierParts, 'log' | 'others'> {
-  const { redis, audit, data: folder, http } = settings.config;
+): Omit<ProcessParts, 'log' | 'others'> {
+  const { authFailureLimit } = settings.config.http;
   return {
     settings,
     worker,
+    workers,
     clock: Date.now,
     gauges: {},
     ticketSecret,
     // Without a primary process it is lost.
     minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
-    openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
-    openGuard: (observe) =>
-      createSharedGuard({ primary, ...http.authFailureLimit, workers, observe }),
-    deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, CALL_TIMEOUT),
+    openGuard: (observe) => createSharedGuard({ primary, ...authFailureLimit, workers, observe }),
+    gateway: {
+      ask: (question, argument) =>
+        primary.call('ask', { question, argument }, CALL_TIMEOUT).catch(unanswered),
+    },
   };
+}
+
+function unanswered(error: Error): Awaited<ReturnType<Peers['ask']>> {
+  if (!(error instanceof NoAnswer)) throw error;
+  return { answers: [], unresponsive: [], lost: [], isolated: error.message };
 }
 
 async function detectorOf(

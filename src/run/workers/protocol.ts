@@ -5,8 +5,8 @@ import type { Certificates } from '../../config/certificates.ts';
 import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';
 import { mostPerAddress } from '../../gateway/wire/connection-levels.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
-import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';
+import type { Peers } from '../../observe/peers/peers.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
@@ -34,25 +34,32 @@ export interface StartOrder {
   readonly ticketSecret: Uint8Array;
 }
 
-/** The worker runs `start`, `use` and `drain` in order. */
+interface Question {
+  readonly question: string;
+  readonly argument: unknown;
+}
+
+/**
+ * The worker runs `start`, `use` and `drain` in order. It answers every question that a gateway of
+ * one process does.
+ */
 export type WorkerCalls = {
   start: (order: StartOrder) => string;
   use: (settings: SentConfig) => void;
-  inFlight: (nothing: null) => number;
-  deprecated: (keyId: string) => DeprecatedCalls;
   figures: (nothing: null) => Figures;
-  ask: (asked: { readonly question: string; readonly argument: unknown }) => unknown;
+  ask: (asked: Question) => unknown;
   drain: (options: DrainOptions) => LastReport;
 };
 
 export type PrimaryCalls = {
   fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
-  deprecated: (keyId: string) => DeprecatedCalls;
+  /** Answered by all workers. */
+  ask: (asked: Question) => Awaited<ReturnType<Peers['ask']>>;
   /** Packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
   webhook: (heard: Detection) => void;
-  able: (ability: ProcessReadiness) => void;
+  readiness: (readiness: ProcessReadiness) => void;
   /** After a SIGTERM: requests the order to drain. */
   leave: (nothing: null) => void;
   closeShared: (nothing: null) => void;

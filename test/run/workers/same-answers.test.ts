@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ALL } from '../../../src/observe/history/minute.ts';
 import { rowIn } from '../../../src/observe/history/packing.ts';
 import { requestsIn } from '../../../src/observe/history/row.ts';
+import { deprecated } from '../../../src/observe/peers/deprecated.ts';
 import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
 import { live } from '../../../src/observe/peers/live.ts';
 import { peaks } from '../../../src/observe/peers/peaks.ts';
@@ -39,6 +40,7 @@ const RELOADED = {
 interface Asked {
   readonly gateway: TestGateway;
   readonly peers: Peers;
+  readonly id: string;
   readonly key: string;
   readonly carried: Map<string, string[]>;
 }
@@ -66,10 +68,10 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
     subscriber.close();
     disconnect(connection);
   });
-  const { key } = bodyOf(
+  const { id, key } = bodyOf(
     await adminOf(gateway.adminUrl)('POST', '/keys', { account: 'acme', plan: 'free' }),
   );
-  return { gateway, peers, key, carried: new Map() };
+  return { gateway, peers, id, key, carried: new Map() };
 }
 
 beforeAll(async () => {
@@ -191,6 +193,10 @@ const FINDINGS: {
     );
     return [...new Set(listed.map((request) => JSON.stringify(seen(request))))].sort();
   },
+  async deprecated(one) {
+    const calls = await answerOf(one, deprecated, one.id);
+    return calls.map(({ operation }) => operation);
+  },
 };
 
 /**
@@ -203,7 +209,7 @@ async function send(): Promise<void> {
   await until('every process has carried some', async () => {
     sent++;
     for (const one of all) {
-      await carry(one, '/pets', { 'X-API-Key': one.key });
+      await carry(one, '/pets/1', { 'X-API-Key': one.key });
       await carry(one, '/nowhere', { 'X-API-Key': one.key });
       await carry(one, '/pets', {});
     }
@@ -278,6 +284,7 @@ test('two workers answer like one process, before and after a reload', async () 
       }),
     ]),
     refusals: [expect.stringContaining('missing_api_key'), expect.stringContaining('not_found')],
+    deprecated: ['getPet'],
   });
 
   expect(await Promise.all(all.map(processesOf))).toEqual(

@@ -56,7 +56,10 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const health = new ProcessHealth();
   const top = new Top(moment.clock);
   const peaks = new Peaks(moment.clock);
-  const recorder = new Recorder(moment.clock, (minute) => stored?.mark(history.add(minute)));
+  const recorder = new Recorder(moment.clock, (minute) => {
+    const start = history.add(minute);
+    stored?.mark(start);
+  });
   const listeners = [
     health.observe,
     top.observe,

@@ -8,6 +8,8 @@ import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { sumOfConnections } from '../observe/peers/backends.ts';
+import { deprecated } from '../observe/peers/deprecated.ts';
+import { ask, type Peers } from '../observe/peers/peers.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
 import type { BackendConnections, ProcessReadiness } from '../observe/peers/status.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
@@ -24,7 +26,7 @@ import { processStatus } from './status.ts';
 
 export interface ListenerParts {
   readonly config: Pick<Config, 'explain' | 'tracing'>;
-  /** `null`: the only process. */
+  /** From 1; `null`: the only process. */
   readonly worker: number | null;
   readonly clock: () => number;
   readonly log: Log;
@@ -32,55 +34,65 @@ export interface ListenerParts {
   readonly others: readonly Observe[];
 }
 
-export interface CarrierParts
+export interface ProcessParts
   extends Omit<ListenerParts, 'config'>,
-    Pick<ServingParts, 'ticketSecret' | 'deprecatedAtAll'> {
+    Pick<ServingParts, 'ticketSecret'> {
   readonly settings: ActiveConfig<ServedConfig>;
+  readonly workers: number;
   readonly gauges: Omit<Gauges, keyof RequestGauges | 'workers'>;
-  readonly openStorage: (observe: Observe) => Storage | Promise<Storage>;
   readonly openGuard: (observe: Observe) => Guard & { close?(): void };
+  /** The gateway of this process, which answers for all its processes. */
+  readonly gateway: Pick<Peers, 'ask'>;
 }
 
-/** Rejects if the state cannot be opened. */
-export async function openCarrier(parts: CarrierParts) {
-  const { settings, worker, gauges, openStorage, openGuard } = parts;
+/**
+ * Opens the part of a gateway that handles requests, all but the operators' side. Rejects if the
+ * state cannot be opened.
+ */
+export async function openProcess(parts: ProcessParts) {
+  const { settings, worker, gauges, gateway, openGuard } = parts;
   const { config } = settings;
   const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage })) };
   const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
   const { observe, metrics, health, recent, recorder, tracing } = listeners;
-  const storage = await openStorage(observe);
+  const storage = await openStorage(parts, observe);
   recorder.watch();
   const guard = openGuard(observe);
-  const reportsFirstUses = hasReceivers(config.webhooks);
   const serving: Serving = createServing({
     ...parts,
     storage,
     guard,
     observe,
     tracing,
-    reportsFirstUses,
+    reportsFirstUses: hasReceivers(config.webhooks),
+    async deprecatedBy(keyId) {
+      const { answers } = await ask(gateway, deprecated, keyId);
+      return answers[0]?.answer ?? deprecated.part(serving, keyId);
+    },
   });
-  const status = () => processStatus(worker, serving, health);
+  const { uses, upstreams, keyring } = serving;
   const sources: ProcessSources = {
     id: randomUUID(),
     began: performance.now(),
-    status,
+    status: () => processStatus(worker, serving, health),
+    uses,
     ...listeners,
   };
   return {
     observe,
     storage,
     serving,
+    uses,
     metrics,
-    get readiness(): ProcessReadiness {
-      const { upstreams, keyring } = serving;
-      return readinessOf(storage, health, { down: upstreams.down, knowsKeys: keyring.isReady });
-    },
-    answer: (question: string, argument: unknown) => partOf(sources, question, argument),
-    use(settings: ActiveConfig<ServedConfig>): void {
-      serving.use(settings);
+    readiness: (): ProcessReadiness =>
+      readinessOf(storage, health, { down: upstreams.down, knowsKeys: keyring.isReady }),
+    /** `part` of the question. */
+    part: (question: string, argument: unknown) => partOf(sources, question, argument),
+    async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
+      await serving.use(settings);
       recent.use(settings.config.explain);
     },
+    drain: serving.drain,
     async end(): Promise<void> {
       guard.close?.();
       await serving.close();
@@ -94,18 +106,31 @@ export async function openCarrier(parts: CarrierParts) {
   };
 }
 
-export type Carrier = Awaited<ReturnType<typeof openCarrier>>;
+export type Process = Awaited<ReturnType<typeof openProcess>>;
+
+async function openStorage(
+  { settings, worker, workers, clock }: ProcessParts,
+  observe: Observe,
+): Promise<Storage> {
+  const { redis, data: folder, audit } = settings.config;
+  if (redis === null) {
+    const { openEmbedded } = await import('../state/embedded/open.ts');
+    return openEmbedded(folder, { clock, audit, observe });
+  }
+  const { openRedis } = await import('../state/redis/open.ts');
+  return await openRedis(redis, { observe, audit, folder, worker: worker ?? 1, workers });
+}
 
 export async function openListeners(
   { config, worker, clock, log, minute, others }: ListenerParts,
   gauges: Gauges,
-  backends: Parameters<typeof createMetrics>[1],
+  stores: Parameters<typeof createMetrics>[1],
 ) {
   const moment = sharedClock(clock);
   const listeners = {
     log,
     health: new ProcessHealth(),
-    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, backends, {
+    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, stores, {
       exemplars: tracesEndpointOf(config.tracing) !== null,
     }),
     recent: new RecentRequests(config.explain, { worker }),
@@ -121,22 +146,19 @@ export async function openListeners(
 
 /** The parts may be created later. */
 function requestGauges(
-  parts: () => {
-    readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'upstreams'>;
-    readonly storage: Storage;
-  },
+  parts: () => { readonly serving: Serving; readonly storage: Storage },
 ): RequestGauges {
-  const backend = (name: keyof BackendConnections) => () =>
+  const store = (name: keyof BackendConnections) => () =>
     sumOfConnections(parts().serving.upstreams.status)[name];
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,
     bodies: () => parts().serving.bodies.held,
     bodyBudget: () => parts().serving.bodies.budget,
-    backendOpen: backend('open'),
-    backendIdle: backend('idle'),
-    backendMost: backend('most'),
-    backendWaiting: backend('waiting'),
+    backendOpen: store('open'),
+    backendIdle: store('idle'),
+    backendMost: store('most'),
+    backendWaiting: store('waiting'),
     unsaved: () => parts().storage.unsavedFor() / 1_000,
   };
 }

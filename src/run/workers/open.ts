@@ -5,14 +5,14 @@ import { totalOpenMetrics, totalText } from '../../observe/exposition.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
 import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
 import { openForWorkers } from '../../state/redis/open.ts';
-import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
+import { copyGauges, type Processes, type ProcessesParts } from '../processes.ts';
 import { WorkerPool } from './pool.ts';
 
 /**
  * The configuration must name a Redis and more than one worker. Rejects if the state cannot be
  * opened.
  */
-export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
+export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
   const { config } = parts.settings;
   const own = createMetrics({
     workers: () => pool.serving,
@@ -37,16 +37,10 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     storage,
     uses: { lastUsed: async (ids) => await storage.uses.load(ids) },
     metrics: metricsOfAll(own, pool, config),
-    workers: config.workers,
-    get readiness() {
-      return pool.readiness;
-    },
+    readiness: () => pool.readiness,
     listen: (fd) => pool.start(fd),
     ask: (question, argument) => pool.ask(question, argument),
-    // Each worker prepares its own contract.
-    prepare: async () => {},
     use: (settings) => pool.use(settings),
-    inFlight: () => pool.inFlight(),
     drain,
     end: drain,
     close: async () => storage.close(),
@@ -57,7 +51,7 @@ function metricsOfAll(
   own: Metrics,
   pool: Pick<WorkerPool, 'figures'>,
   { tracing }: Pick<Config, 'tracing'>,
-): Carriers['metrics'] {
+): Processes['metrics'] {
   return {
     contentType: own.contentType,
     text: async () => totalText(await own.figures(), await pool.figures()),

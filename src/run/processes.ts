@@ -1,6 +1,6 @@
-import type { Contract } from '@storegate/openapi';
+import { makeTicketSecret } from '@storegate/http1/tls';
 import type { AdminContext } from '../admin/context.ts';
-import type { MaybePromise } from '../common/maybe-promise.ts';
+import { createGuard } from '../callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
@@ -10,16 +10,17 @@ import type { ProcessReadiness, Readiness } from '../observe/peers/status.ts';
 import type { State } from '../state/state.ts';
 import type { Storage } from '../state/storage.ts';
 import type { Detection } from '../webhooks/detector.ts';
-import type { ListenerParts } from './carrier.ts';
+import type { ProcessParts } from './process.ts';
 import type { ActiveConfig } from './reload.ts';
 
-export interface CarriersParts extends Pick<ListenerParts, 'clock' | 'log' | 'minute' | 'others'> {
-  readonly settings: ActiveConfig<ServedConfig>;
+export interface ProcessesParts
+  extends Pick<ProcessParts, 'settings' | 'clock' | 'log' | 'minute' | 'others' | 'gateway'> {
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
   readonly onDetection: (heard: Detection, worker: number) => void;
 }
 
-export interface Carriers {
+/** The processes of a gateway that handle requests: this process, or its workers. */
+export interface Processes {
   readonly observe: Observe;
   readonly storage: Pick<
     Storage,
@@ -35,21 +36,38 @@ export interface Carriers {
   > & { readonly state: State };
   readonly uses: AdminContext['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
-  /** 0: this process. */
-  readonly workers: number;
-  readonly readiness: Pick<ProcessReadiness, 'down'> & {
+  readonly readiness: () => Pick<ProcessReadiness, 'down'> & {
     readonly readiness: Exclude<Readiness, 'stopping'>;
   };
   listen(fd?: number): Promise<string>;
+  /** `part` of the question in each process. */
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
-  prepare(contract: Contract): Promise<void>;
   /** Done once every process has the settings. */
-  use(settings: ActiveConfig<ServedConfig>): MaybePromise<void>;
-  inFlight(): MaybePromise<number>;
+  use(settings: ActiveConfig<ServedConfig>): Promise<void>;
   drain(): Promise<number>;
   end(): Promise<unknown>;
   /** Call after `end`. */
   close(): Promise<void>;
+}
+
+/** Rejects if the state cannot be opened. */
+export async function openOnlyProcess(parts: ProcessesParts): Promise<Processes> {
+  const { openProcess } = await import('./process.ts');
+  const { config } = parts.settings;
+  const process = await openProcess({
+    ...parts,
+    worker: null,
+    workers: 1,
+    gauges: { ...parts.gauges, ...copyGauges(config, () => process.storage) },
+    openGuard: () => createGuard(config.http.authFailureLimit),
+    ticketSecret: makeTicketSecret(),
+  });
+  return {
+    ...process,
+    listen: (fd) => process.serving.listen({ fd }),
+    ask: async (question, argument) => ({ parts: [process.part(question, argument)], missing: 0 }),
+    drain: () => process.drain(),
+  };
 }
 
 export function copyGauges(

@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { admit } from '../../src/limits/admission.ts';
 import { newCounters } from '../../src/limits/counters.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
-import { openListeners } from '../../src/run/carrier.ts';
+import { openListeners } from '../../src/run/process.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';

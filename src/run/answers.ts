@@ -1,0 +1,50 @@
+import { readVersion } from '../common/version.ts';
+import { gatewayName, type Self } from '../observe/peers/peers.ts';
+import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
+import type { GatewayStatus } from '../observe/peers/status.ts';
+import type { Operating } from './operating.ts';
+import type { Processes } from './processes.ts';
+import { configurationStatus } from './status.ts';
+
+export interface AnsweringParts
+  extends Pick<GatewaySources, 'history' | 'readiness' | 'workers'>,
+    Pick<GatewayStatus, 'startedAt'> {
+  readonly processes: Processes;
+  readonly operating: Operating;
+  /** `null`: before the start. */
+  readonly started: { readonly url: string; readonly adminUrl: string } | null;
+}
+
+const VERSION = readVersion();
+
+/** Answers the gateway's own processes and its peers. The parts may be created later. */
+export function answersOf(parts: () => AnsweringParts): Self {
+  function sources(): GatewaySources {
+    const { processes, history, readiness, workers } = parts();
+    const about = { readiness, state: processes.storage.kind, workers };
+    return {
+      ...about,
+      history,
+      windowsSince: { of: (plan, window) => parts().operating.windowsSince.of(plan, window) },
+      status() {
+        const { operating, started, startedAt } = parts();
+        return {
+          version: VERSION,
+          node: process.version,
+          url: started?.url ?? null,
+          adminUrl: started?.adminUrl ?? null,
+          ...about,
+          startedAt,
+          readiness: readiness(),
+          configuration: configurationStatus(operating.reloader),
+        };
+      },
+    };
+  }
+
+  return {
+    name: gatewayName(),
+    answer: (name, argument) =>
+      isQuery(name) ? answerOf(name, argument, sources(), parts().processes.ask) : null,
+  };
+}

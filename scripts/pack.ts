@@ -57,9 +57,11 @@ process.stdout.write(
  * shipped settings.
  */
 function copyData(): void {
-  const isData = (path: string) => !/\.(?:ts|js)$/.test(path) || /\/browser\//.test(path);
+  const isData = (path: string) =>
+    !/\.(?:ts|js)$/.test(path) || /\/(?:browser|admin-api)\//.test(relative(root, path));
   for (const name of [
     'src',
+    'packages/admin-api/src',
     'packages/console/src',
     'packages/pages/src',
     'packages/reference/src',
@@ -72,7 +74,7 @@ function copyData(): void {
     cpSync(join(root, name), join(target, name), { recursive: true });
   // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the
   // time.
-  const contract = join(target, 'config/admin.openapi.yaml');
+  const contract = join(target, 'packages/admin-api/src/contract/admin.openapi.yaml');
   writeFileSync(contract, JSON.stringify(parse(readFileSync(contract, 'utf8'))));
 }
 

@@ -17,7 +17,7 @@ import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 
 /** From the bottom up. A room imports only rooms of lower layers, types included. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['http1', 'openapi', 'pages'],
+  ['admin-api', 'http1', 'openapi', 'pages'],
   ['console', 'reference'],
   ['common', 'limits'],
   ['errors'],
@@ -51,7 +51,14 @@ const knowsNode = (path: string) =>
   ].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
-const PACKAGES: readonly string[] = ['http1', 'openapi', 'pages', 'console', 'reference'];
+const PACKAGES: readonly string[] = [
+  'admin-api',
+  'http1',
+  'openapi',
+  'pages',
+  'console',
+  'reference',
+];
 const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
 
 const walls: readonly Wall[] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 
-const SCHEMA = resolve(import.meta.dirname, '../../config/webhooks.schema.json');
 /** What is written by hand: setup, signatures and delivery. */
 const HEAD = resolve(import.meta.dirname, 'webhooks.md');
 
@@ -25,7 +25,7 @@ interface Definition {
 
 /** The page about webhooks as Markdown; docs/webhooks.md is this text. */
 export function webhooks(): string {
-  const { definitions } = JSON.parse(readFileSync(SCHEMA, 'utf8')) as {
+  const { definitions } = JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')) as {
     definitions: Record<string, Definition>;
   };
   const [first] = Object.values(definitions);

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { parse } from 'yaml';
 import { type Direction, line, type Schema, shapeOf } from './shape.ts';
-
-const FILE = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
 
 interface Reference {
   readonly $ref?: string;
@@ -40,7 +38,7 @@ interface Contract {
 }
 
 export function* adminApi(): Generator<string> {
-  const { paths, components } = parse(readFileSync(FILE, 'utf8')) as Contract;
+  const { paths, components } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')) as Contract;
   const find = (ref: string) => components[ref.split('/').at(-2)!]![ref.split('/').at(-1)!]!;
   const requests = directionOf('request', true, find);
   const responses = directionOf('response', false, find);

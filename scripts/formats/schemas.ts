@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 import { line, type Schema, shapeOf } from './shape.ts';
 
 interface Root extends Schema {
@@ -8,14 +9,14 @@ interface Root extends Schema {
 
 const CONFIG = resolve(import.meta.dirname, '../../config');
 
-function read(name: string) {
-  const root = JSON.parse(readFileSync(resolve(CONFIG, `${name}.schema.json`), 'utf8')) as Root;
+function read(file: string) {
+  const root = JSON.parse(readFileSync(file, 'utf8')) as Root;
   return { root, find: (ref: string) => root.definitions[ref.replace('#/definitions/', '')]! };
 }
 
 export function* settings(): Generator<string> {
   for (const name of ['gateway', 'plans']) {
-    const { root, find } = read(name);
+    const { root, find } = read(resolve(CONFIG, `${name}.schema.json`));
     yield line(`${name}.yaml`, [root.required !== undefined && `needs ${root.required.join(' ')}`]);
     for (const [key, schema] of Object.entries(root.properties!))
       yield* shapeOf(`${name}.yaml ${key}`, schema, { isInput: true, find });
@@ -23,7 +24,7 @@ export function* settings(): Generator<string> {
 }
 
 export function* webhooks(): Generator<string> {
-  const { root, find } = read('webhooks');
+  const { root, find } = read(WEBHOOK_SCHEMA);
   for (const [type, schema] of Object.entries(root.definitions))
     yield* shapeOf(`webhook ${type}`, schema, { isInput: false, find });
 }

@@ -1,12 +1,12 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import { ADMIN_HEADER } from '@storegate/admin-api';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import type { FindPage } from '@storegate/pages';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
 import { HOUR } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
-import { ADMIN_HEADER } from '../keys/operators/headers.ts';
 import type { Observe } from '../observe/events.ts';
 import { OPEN_METRICS, prefersOpenMetrics } from '../observe/exposition.ts';
 import type { Metrics } from '../observe/metrics.ts';

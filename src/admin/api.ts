@@ -1,11 +1,17 @@
-import { resolve } from 'node:path';
+import {
+  IDEMPOTENCY_HEADER,
+  includesRole,
+  REASON_HEADER,
+  type Role,
+  readQuery,
+} from '@storegate/admin-api';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { type Contract, type Fault, loadContract, type Operation } from '@storegate/openapi';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/draft.ts';
-import { REASON_HEADER } from '../keys/operators/headers.ts';
-import { holdsToken, mayActAs, type Role } from '../keys/operators/tokens.ts';
+import { holdsToken } from '../keys/operators/tokens.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
@@ -16,8 +22,6 @@ import type { AdminContext } from './context.ts';
 import { Live } from './live/live.ts';
 import { bindOperations, createOperations } from './operations.ts';
 import { reasonIn } from './reason.ts';
-
-export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
@@ -36,7 +40,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = admin
       check(operation, parameters, call);
       refuseLowRole(call, role);
       try {
-        return await run(taskOf(operation, parameters, call, context.clock()));
+        return await run(taskOf(operation, parameters, call, context.clock()) as never);
       } catch (error) {
         throw adminErrorOf(error, call);
       }
@@ -86,7 +90,7 @@ function check(
   const faults: Fault[] = [...operation.checkParameters(parameters, query, headers)];
   if (body !== null) {
     if (!operation.body) throw new AdminError('invalid_request', 'This call takes no body.');
-    const media = operation.body.media(headerOf(headers, 'content-type'));
+    const media = operation.body.media(headerOf(headers, 'Content-Type'));
     if (!media)
       throw new AdminError(
         'unsupported_media_type',
@@ -105,7 +109,7 @@ function check(
 }
 
 function refuseLowRole({ operator }: Call, role: Role): void {
-  if (mayActAs(operator, role)) return;
+  if (includesRole(operator.role, role)) return;
   throw new AdminError(
     'role_too_low',
     `This call needs a token of the role ${role}; yours has ${operator.role}.`,
@@ -120,15 +124,15 @@ function taskOf(
 ): Task {
   const { operator, method, query, headers, body } = call;
   const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  const idempotencyKey = method === 'POST' ? headerOf(headers, 'idempotency-key') : undefined;
+  const idempotencyKey = method === 'POST' ? headerOf(headers, IDEMPOTENCY_HEADER) : undefined;
   return {
     now,
     actor: operator.name,
     requestId: call.id,
-    reason: reasonIn(headerOf(headers, REASON_HEADER.toLowerCase())),
+    reason: reasonIn(headerOf(headers, REASON_HEADER)),
     idempotent: idempotencyKey === undefined ? null : new IdempotentCall(call, idempotencyKey),
     path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(parameters[i]!)])),
-    query: Object.fromEntries(new URLSearchParams(query)),
+    query: readQuery(query),
     body: body === null ? {} : JSON.parse(body.toString()),
   };
 }
@@ -165,6 +169,8 @@ function sentence(text: string): string {
 }
 
 function headerOf(headers: readonly string[], name: string): string | undefined {
-  const at = headers.findIndex((entry, i) => i % 2 === 0 && entry.toLowerCase() === name);
+  const at = headers.findIndex(
+    (entry, i) => i % 2 === 0 && entry.toLowerCase() === name.toLowerCase(),
+  );
   return at === -1 ? undefined : headers[at + 1];
 }

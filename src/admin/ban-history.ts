@@ -1,4 +1,4 @@
-import type { BanEntry, BanRecord } from '@storegate/console';
+import type { BanEntry, BanRecord } from '@storegate/admin-api';
 import { DAY, SECOND } from '../common/time.ts';
 import type { AuditEntry, AuditLog, AuditQuery } from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';

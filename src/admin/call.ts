@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { Answers } from '@storegate/console';
+import type { BodyOf, OperationId, Operations, ResponseOf } from '@storegate/admin-api';
 import { Outage } from '../errors/outage.ts';
 import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
@@ -41,8 +41,8 @@ export interface Listener {
   end(error?: unknown): void;
 }
 
-/** Validated against the contract. */
-export interface Task {
+/** A call of the operation `Id`, validated against the contract. */
+export interface Task<Id extends OperationId = OperationId> {
   /** Unix milliseconds. */
   readonly now: number;
   readonly actor: string;
@@ -52,16 +52,17 @@ export interface Task {
   /** `null`: the call may be made twice. */
   readonly idempotent: IdempotentCall | null;
   /** Decoded. */
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: the contract has checked it, each operation says what it is.
-  readonly body: any;
+  readonly path: Operations[Id]['path'];
+  readonly query: Operations[Id]['query'];
+  /** Without fields if the call had no body. */
+  readonly body: BodyOf<Id>;
 }
 
-export type AdminOperation<Body = unknown> = (task: Task) => Promise<AdminAnswer<Body>>;
+export type AdminOperation<Id extends OperationId> = (
+  task: Task<Id>,
+) => Promise<AdminAnswer<ResponseOf<Id>>>;
 
-/** By operationId. */
-export type AdminOperations = { readonly [Id in keyof Answers]: AdminOperation<Answers[Id]> };
+export type AdminOperations = { readonly [Id in OperationId]: AdminOperation<Id> };
 
 export const ok = <Body>(body: Body): AdminAnswer<Body> => ({ status: 200, body });
 export const created = <Body>(body: Body): AdminAnswer<Body> => ({ status: 201, body });

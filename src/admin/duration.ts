@@ -2,15 +2,15 @@ import { type DurationField, LAST_TIME, readDuration } from '../config/durations
 import { AdminError } from './admin-error.ts';
 
 /** Milliseconds of a field of a body. Throws AdminError with the field and its range. */
-export function durationIn(body: Readonly<Record<string, string>>, field: DurationField): number {
-  const length = readDuration(field, body[field]!);
+export function durationIn(field: DurationField, text: string): number {
+  const length = readDuration(field, text);
   if (typeof length === 'number') return length;
   throw unfitField(field, length);
 }
 
 /** Unix milliseconds of an RFC 3339 time in a field of a body. Throws AdminError with the field. */
-export function timeIn(body: Readonly<Record<string, string>>, field: string): number {
-  const at = Date.parse(body[field]!);
+export function timeIn(field: string, text: string): number {
+  const at = Date.parse(text);
   if (at <= LAST_TIME) return at;
   throw unfitField(field, `must be at most ${new Date(LAST_TIME).toISOString()}`);
 }

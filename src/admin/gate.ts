@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { SHELL_USER_HEADER } from '@storegate/admin-api';
 import { plainAddress } from '../callers/address.ts';
 import { createGuard } from '../callers/guard.ts';
 import { MINUTE } from '../common/time.ts';
@@ -7,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { unlessOutage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
-import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../keys/operators/headers.ts';
+import { decodeShellUser, shellUser } from '../keys/operators/shell-user.ts';
 import {
   configuredToken,
   holderOf,

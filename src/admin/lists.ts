@@ -1,3 +1,4 @@
+import type { Operations } from '@storegate/admin-api';
 import type { KeyRecord } from '../keys/key.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { AdminError } from './admin-error.ts';
@@ -5,15 +6,12 @@ import type { AdminContext } from './context.ts';
 import { refuseUnknown } from './filters.ts';
 import { keyView, statusOf } from './view.ts';
 
-const DEFAULT_LIMIT = 100;
+export const DEFAULT_LIMIT = 100;
 
-type Query = Readonly<Record<string, string>>;
+/** Of `listKeys`. */
+type Query = Operations['listKeys']['query'];
 interface Context extends Pick<AdminContext, 'uses' | 'plans' | 'contract'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
-}
-
-export function limitOf(query: Query): number {
-  return query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
 }
 
 export const unknownPage = () =>
@@ -30,7 +28,7 @@ export async function keysOf(
   return (await Array.fromAsync(keys.read({ account }))).flat();
 }
 
-/** `query` is that of `listKeys`. Throws AdminError. */
+/** Throws AdminError. */
 export async function keyPage(context: Context, query: Query, now: number) {
   const { items, next } = await pageOf(context, query, now);
   if (items.length === 0) await refuseUnknownIn(context, query, now);
@@ -46,17 +44,16 @@ async function refuseUnknownIn(context: Context, query: Query, now: number): Pro
       ...new Set(context.contract().operations.flatMap(({ requiredScopes }) => requiredScopes)),
     ],
   };
-  for (const [name, names] of Object.entries(known)) {
+  for (const name of ['plan', 'scope'] as const) {
     const value = query[name];
     if (value === undefined) continue;
-    const { items } = await pageOf(context, { [name]: value, limit: '1' }, now);
-    if (items.length === 0) refuseUnknown(name, value, names());
+    const { items } = await pageOf(context, { [name]: value, limit: 1 }, now);
+    if (items.length === 0) refuseUnknown(name, value, known[name]());
   }
 }
 
 async function pageOf({ keys }: Pick<Context, 'keys'>, query: Query, now: number) {
-  const { account, plan, find, after: afterId, sort = 'created' } = query;
-  const limit = limitOf(query);
+  const { account, plan, find, after: afterId, sort = 'created', limit = DEFAULT_LIMIT } = query;
   const fits = fitting(query, now);
   const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
   if (afterId !== undefined && !after) throw unknownPage();

@@ -1,6 +1,6 @@
+import { ROLES, type Role } from '@storegate/admin-api';
 import type { Contract, Operation } from '@storegate/openapi';
-import { ROLES, type Role } from '../keys/operators/tokens.ts';
-import type { AdminOperation, AdminOperations } from './call.ts';
+import type { AdminAnswer, AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';
 import type { Live } from './live/live.ts';
@@ -47,15 +47,18 @@ export function createOperations(
   };
 }
 
+/** For a task of its operation, which the contract has found. */
+type Run = (task: never) => Promise<AdminAnswer>;
+
 /**
  * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if
  * contract and code differ or an operation has no known role.
  */
 export function bindOperations(contract: Contract, operations: AdminOperations) {
-  const code = new Map<string, AdminOperation>(Object.entries(operations));
+  const code = new Map<string, Run>(Object.entries(operations));
   const described = new Set(contract.operations.map(({ id }) => id));
   const faults: string[] = [];
-  const bound = new Map<string, { readonly run: AdminOperation; readonly role: Role }>();
+  const bound = new Map<string, { readonly run: Run; readonly role: Role }>();
   for (const operation of contract.operations) {
     const run = code.get(operation.id);
     const named = roleIn(contract, operation);

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { PlanDraft } from '@storegate/console';
+import type { PlanDraft } from '@storegate/admin-api';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
 import { replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';

@@ -1,5 +1,5 @@
+import { REASON_HEADER } from '@storegate/admin-api';
 import { holdsSecret } from '../common/secret-mask.ts';
-import { REASON_HEADER } from '../keys/operators/headers.ts';
 import { holdsToken } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 

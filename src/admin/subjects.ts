@@ -1,3 +1,4 @@
+import type { Usage } from '@storegate/admin-api';
 import type { KeyRecord } from '../keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../keys/subjects.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -102,7 +103,7 @@ export function accountTurn(account: string): string {
 export async function usageOf(
   context: AdminContext,
   { subject, key, account, plan, limits }: Subject,
-) {
+): Promise<Usage> {
   const who = { subject, key, account, plan };
   if (!limits) return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
   const state = context.state();
@@ -120,5 +121,3 @@ export async function usageOf(
   }));
   return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, level };
 }
-
-export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;

@@ -1,4 +1,4 @@
-import type { Connections, ContractCopy, Entry, KeyStatus } from '@storegate/console';
+import type { Connections, ContractCopy, Entry, KeyStatus } from '@storegate/admin-api';
 import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';

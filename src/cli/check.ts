@@ -1,4 +1,4 @@
-import { plural } from '@storegate/console/words';
+import { plural } from '@storegate/admin-api/words';
 import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';

@@ -1,10 +1,9 @@
+import { createClient } from '@storegate/admin-api';
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { holdsSecret } from '../common/secret-mask.ts';
 import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
-import { GIVE_THE_ID } from '../keys/secret.ts';
 import { readWindows } from '../limits/notation.ts';
-import { type Api, CommandError, type Connection } from './connect/api.ts';
+import { type Api, CommandError } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { refuseOptions } from './option-errors.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
@@ -161,15 +160,15 @@ export async function withApi(
 ): Promise<void> {
   const { connect } = await import('./connect/connect.ts');
   const connection = await connect(terminal, options);
-  const call: Connection['call'] = async (method, path, sent) => {
+  const call = createClient(async (method, path, sent) => {
     const answer = await connection.call(method, path, { ...sent, reason, idempotencyKey });
     const { asOf } = Object(answer) as { asOf?: string };
     if (asOf !== undefined)
       terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
     return answer;
-  };
+  });
   try {
-    await work({ ...connection, call: call as Api['call'] });
+    await work({ ...connection, call });
   } finally {
     await connection.close();
   }
@@ -188,12 +187,6 @@ export async function everyPage<T, Name extends string>(
     if (page.next === null) return items;
     after = page.next;
   }
-}
-
-/** Throws CommandError for a secret: paths are logged. */
-export function segment(text: string): string {
-  if (holdsSecret(text)) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
-  return encodeURIComponent(text);
 }
 
 export function duration(text: string): string {

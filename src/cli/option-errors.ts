@@ -1,5 +1,5 @@
+import { REASON_HEADER } from '@storegate/admin-api';
 import type { Command } from 'commander';
-import { REASON_HEADER } from '../keys/operators/headers.ts';
 import { CommandError } from './connect/api.ts';
 import { safeText } from './output.ts';
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { PlanDraft } from '@storegate/admin-api';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
@@ -131,7 +132,7 @@ function publicPlanOf(written: Partial<AccountEntry>): Plan {
   return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
-export function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
+export function addressesOf(written: PlanDraft['addresses']): Pick<Plan, 'addresses'> {
   const { allow = [], deny = [] } = written ?? {};
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }

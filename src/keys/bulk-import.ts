@@ -1,3 +1,4 @@
+import type { ImportReport } from '@storegate/admin-api';
 import type { Plans } from '../limits/plans.ts';
 import { draftErrors, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
@@ -12,11 +13,7 @@ export interface ImportedKey extends KeyDraft {
 }
 
 /** The message has no value of the key. */
-export interface ImportError {
-  readonly index: number;
-  readonly field: string;
-  readonly message: string;
-}
+export type ImportError = ImportReport['bad'][number];
 
 export interface ImportPlan {
   readonly fresh: readonly ImportedKey[];

@@ -1,3 +1,4 @@
+import type { KeyUpdate, NewKey } from '@storegate/admin-api';
 import { ExpectedError } from '../common/expected-error.ts';
 import { parseCidr } from '../common/ip.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../common/scopes.ts';
@@ -5,18 +6,17 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './subjects.ts';
 
-export interface KeyDraft {
-  readonly account: string;
-  readonly plan: string;
-  readonly label?: string | null;
-  readonly windows?: readonly Window[] | null;
-  readonly addresses?: readonly string[] | null;
-  readonly scopes?: readonly string[];
-  readonly metadata?: Readonly<Record<string, string>>;
+/** Fields of the admin API that are read into those of `ReadFields`. */
+type Unread = 'limits' | 'expires' | 'expiresIn';
+
+interface ReadFields {
+  readonly windows?: readonly Window[] | null | undefined;
   /** Unix milliseconds. */
-  readonly expiresAt?: number | null;
-  readonly env?: string;
+  readonly expiresAt?: number | null | undefined;
 }
+
+export interface KeyDraft extends Omit<NewKey, Unread>, ReadFields {}
+export interface KeyPatch extends Omit<KeyUpdate, Unread>, ReadFields {}
 
 export class KeyError extends ExpectedError {
   override name = 'KeyError';
@@ -29,15 +29,7 @@ export class KeyError extends ExpectedError {
 }
 
 export interface DraftError {
-  readonly field:
-    | 'account'
-    | 'plan'
-    | 'label'
-    | 'limits'
-    | 'expires'
-    | 'addresses'
-    | 'scopes'
-    | 'metadata';
+  readonly field: Exclude<keyof NewKey, 'expiresIn' | 'env'>;
   /** Contains no value of the draft, which may be a secret in the wrong place. */
   readonly message: string;
   /** The message with the value, shown only to the person who typed it. */

@@ -1,5 +1,5 @@
 import type { Plans } from '../limits/plans.ts';
-import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
+import { checkDraft, type KeyDraft, KeyError, type KeyPatch } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import type { AuditNote } from './operators/audit-log.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
@@ -63,11 +63,12 @@ export function updateKey(
   edit: KeyEdit,
   plans: Plans,
   id: string,
-  patch: Partial<Omit<KeyDraft, 'account' | 'env'>>,
+  patch: KeyPatch,
 ): Promise<KeyRecord> {
   return change(edit, id, (record) => {
     rejectRevoked(record);
-    const changed = { ...record, ...patch };
+    const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+    const changed: KeyRecord = { ...record, ...Object.fromEntries(given) };
     // A past expiry may stay, but cannot be set.
     checkDraft(
       plans,
@@ -99,9 +100,9 @@ export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
 export interface Rotation {
   /** Milliseconds for which the old secret still works. */
   readonly overlap: number;
-  readonly env?: string;
+  readonly env?: string | undefined;
   /** Rotates even during the overlap of the last rotation, which ends the older secret. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /**

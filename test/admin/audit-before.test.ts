@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 import { type AdminAnswer, type AdminCall, adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
-import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 import { DURATION_FIELDS, type DurationField, longest } from '../../src/config/durations.ts';
 import { formatDuration, parseDuration } from '../../src/config/units.ts';
 import { type AdminAnswer, type AdminCall, adminOf } from '../support/admin.ts';

@@ -2,10 +2,11 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ROLES, type Role } from '@storegate/admin-api';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { type Contract, loadContract, type Operation } from '@storegate/openapi';
-import { ADMIN_CONTRACT, adminContract, createAdminApi } from '../../src/admin/api.ts';
+import { adminContract, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
-import { ROLES, type Role } from '../../src/keys/operators/tokens.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import type { PlanDraft } from '@storegate/console';
+import type { PlanDraft } from '@storegate/admin-api';
 import { changedPlan, checkPlans, withPlan } from '../../src/admin/plan-file.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { formatWindows } from '../../src/config/windows.ts';

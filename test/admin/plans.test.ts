@@ -21,7 +21,9 @@ test('plans are shown while the state is down, without the number of their keys'
   const { body } = await listPlans();
   const free = expect.objectContaining({ name: 'free', limits: '60/minute,1000/day', keys: null });
   expect(body.plans).toContainEqual(free);
-  expect((await getPlan({ path: { plan: 'free' } } as unknown as Task)).body).toEqual(free);
+  expect((await getPlan({ path: { plan: 'free' } } as unknown as Task<'getPlan'>)).body).toEqual(
+    free,
+  );
 });
 
 test('a bug is not an outage', async () => {

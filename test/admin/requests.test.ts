@@ -77,7 +77,8 @@ function operationsWith(own: unknown, odd: unknown) {
   return requestOperations({ peers: () => peers } as unknown as AdminContext);
 }
 
-const task = { path: { id: ID }, query: {} } as unknown as Task;
+const task = { path: { id: ID }, query: {} } as unknown as Task<'explainRequest'> &
+  Task<'listRequests'>;
 
 test.each(ODD)(
   'a gateway that explains a request as %j does not affect responses of the others',

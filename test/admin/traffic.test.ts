@@ -17,6 +17,6 @@ test('counts are complete since the loss of a gateway, whatever the others have 
     }),
   });
   const { getTop } = trafficOperations({ peers } as unknown as AdminContext);
-  const { body } = await getTop({ query: {} } as Task);
+  const { body } = await getTop({ query: {} } as Task<'getTop'>);
   expect(body).toMatchObject({ total: 7, since: new Date(at + ANNOUNCE_INTERVAL).toISOString() });
 });

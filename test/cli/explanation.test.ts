@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ExplainedRequest } from '@storegate/console';
+import type { ExplainedRequest } from '@storegate/admin-api';
 import { explainedView } from '../../src/cli/commands/explain.ts';
 import { Page } from '../../src/cli/output.ts';
 

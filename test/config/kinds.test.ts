@@ -30,7 +30,7 @@ describe('the kinds of windows', () => {
 
   test('are those of the contract of the admin API', () => {
     const kinds = [
-      ...textOf('config/admin.openapi.yaml').matchAll(
+      ...textOf('packages/admin-api/src/contract/admin.openapi.yaml').matchAll(
         /^ +kind: \{ type: string, enum: \[(.*?)\]/gm,
       ),
     ];

@@ -10,7 +10,7 @@ const words = (file: string) => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)!.length
 /** Maximum words per page. Generated pages count towards the limit of docs/ only. */
 const BUDGETS: Record<string, number> = {
   'README.md': 800,
-  'CONTRIBUTING.md': 350,
+  'CONTRIBUTING.md': 410,
   'docs/quickstart.md': 600,
   'docs/install.md': 750,
   'docs/deploy.md': 1550,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { parse } from 'yaml';
-import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';

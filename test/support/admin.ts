@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { loadContract } from '@storegate/openapi';
-import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 
 const contract = loadContract(ADMIN_CONTRACT);
 

@@ -11,7 +11,10 @@ const large = (tokens: number, reason: string): Large => ({ tokens, reason });
 
 /** By path. */
 export const LARGE_FILES: Readonly<Record<string, Large>> = {
-  'console/admin-api.ts': large(4_504, 'generated: the types of the admin API, from its contract'),
+  'admin-api/generated/types.ts': large(
+    5_459,
+    'generated: the types of the admin API, from its contract',
+  ),
   'http1/client-connection.ts': large(3_025, 'one state machine: a connection to a backend'),
   'http1/pool.ts': large(
     2_556,

@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 import { Ajv } from 'ajv';
 import { freePort } from './free-port.ts';
 
-const schema = JSON.parse(
-  readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'),
-);
+const schema = JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8'));
 const ajv = new Ajv({ allErrors: true, strict: false });
 ajv.addFormat('date-time', (value: string) => new Date(value).toISOString() === value);
 const isEvent = ajv.compile(schema);

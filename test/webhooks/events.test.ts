@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 import { schemaOf } from '../../src/config/schema/schema.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { createDetector, type Detection } from '../../src/webhooks/detector.ts';
@@ -9,9 +9,9 @@ import { Incidents } from '../../src/webhooks/incidents.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { faultsOfEvent } from '../support/receiver.ts';
 
-const { definitions } = JSON.parse(
-  readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'),
-) as { definitions: Record<string, { example: unknown }> };
+const { definitions } = JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')) as {
+  definitions: Record<string, { example: unknown }>;
+};
 const T = Date.UTC(2026, 0, 1);
 
 function eventsOf(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { browserModules } from '@storegate/admin-api/files';
 import { createSite, type FindPage, html, loadAssets } from '@storegate/pages';
 
 const { resolve } = createRequire(import.meta.url);
@@ -7,7 +8,11 @@ const { resolve } = createRequire(import.meta.url);
 /** In the order of their cascade. */
 const STYLES = ['frame', 'tables', 'charts', 'forms', 'views', 'narrow'];
 /** Served names of packages, by the name under which the console's modules import them. */
-const PACKAGES = { preact: 'packages/preact.js', 'preact/hooks': 'packages/preact-hooks.js' };
+const PREACT = { preact: 'packages/preact.js', 'preact/hooks': 'packages/preact-hooks.js' };
+const ADMIN_API = {
+  '@storegate/admin-api': 'admin-api/index.ts',
+  '@storegate/admin-api/words': 'admin-api/words/index.ts',
+};
 
 /**
  * Where the console is on the admin listener: the page is at this path with a slash behind it, its
@@ -22,16 +27,19 @@ export const CONSOLE_PATH = '/console';
  */
 export function createConsole(): FindPage {
   const path = `${CONSOLE_PATH}/`;
+  const modules = browserModules().map(([name, file]) => [`admin-api/${name}`, file] as const);
   const assets = loadAssets(`${path}assets/`, import.meta.dirname, STYLES, [
-    ...Object.entries(PACKAGES).map(([name, file]) => [file, resolve(name)] as const),
+    ...Object.entries(PREACT).map(([name, file]) => [file, resolve(name)] as const),
+    ...modules,
     ['packages/preact.LICENSE.txt', resolve('preact').replace(/dist[/\\][^/\\]+$/, 'LICENSE')],
   ]);
-  const packages = Object.entries(PACKAGES).map(
+  const imports = Object.entries({ ...PREACT, ...ADMIN_API }).map(
     ([name, file]) => [name, assets.base + file] as const,
   );
-  const map = JSON.stringify({ imports: Object.fromEntries(packages) });
+  const map = JSON.stringify({ imports: Object.fromEntries(imports) });
+  const early = [...Object.values(PREACT), ...modules.map(([name]) => name)];
   const scripts = html`<script type="importmap">IMPORTS</script>
-${packages.map(([, file]) => html`<link rel="modulepreload" href="${file}">\n`)}`;
+${early.map((file) => html`<link rel="modulepreload" href="${assets.base + file}">\n`)}`;
   const page = html`<!doctype html>
 <html lang="en">
 ${assets.head('storegate console', scripts)}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RefusedRequest } from '../src/admin-api.ts';
+import type { RefusedRequest } from '@storegate/admin-api';
 import { groupsOf, NO_TAIL, timesOf, withRefused } from '../src/browser/views/requests/tail.ts';
 
 const refused = (id: number) =>

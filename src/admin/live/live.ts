@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { LiveNow, PeerCoverage } from '@storegate/console';
+import type { LiveNow, LiveRefused, PeerCoverage } from '@storegate/admin-api';
 import { SECOND } from '../../common/time.ts';
 import { classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import { backendsOfAll, sumOfConnections } from '../../observe/peers/backends.ts';
@@ -129,7 +129,7 @@ export class Live {
     following: Following,
     answers: readonly PeerReading[],
     place: number,
-    missing: object,
+    missing: PeerCoverage,
   ): void {
     const { wanted, listener } = following;
     let reads = !wanted.now || listener.send('now', this.#last);
@@ -149,7 +149,7 @@ export class Live {
           requests: reported.map(listView),
           omitted: left,
           ...missing,
-        });
+        } satisfies LiveRefused);
         following.left = reads ? 0 : all;
       }
     }

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { keyPage, limitOf, unknownPage } from '../lists.ts';
+import { DEFAULT_LIMIT, keyPage, unknownPage } from '../lists.ts';
 import { statusOf } from '../view.ts';
 
 interface Summary {
@@ -71,8 +71,7 @@ export function accountOperations(context: AdminContext) {
 
   return {
     listAccounts: async ({ query, now }) => {
-      const { after = '' } = query;
-      const limit = limitOf(query);
+      const { after = '', limit = DEFAULT_LIMIT } = query;
       if (after !== '' && !(await isAccount(after))) throw unknownPage();
       // One more shows whether this is the last page.
       const names = await namesAfter(after, limit + 1);
@@ -89,10 +88,10 @@ export function accountOperations(context: AdminContext) {
       });
     },
     getAccount: async ({ path, now }) =>
-      ok(shown(path.account!, await summaryOf(path.account!, now))),
+      ok(shown(path.account, await summaryOf(path.account, now))),
     listKeysOfAccount: async ({ path, query, now }) => {
-      await summaryOf(path.account!, now);
-      return ok(await keyPage(context, { ...query, account: path.account! }, now));
+      await summaryOf(path.account, now);
+      return ok(await keyPage(context, { ...query, ...path }, now));
     },
   } satisfies Partial<AdminOperations>;
 }

@@ -1,4 +1,4 @@
-import type { BanRecord, Bans } from '@storegate/console';
+import type { BanRecord, Bans, Usage } from '@storegate/admin-api';
 import { longest } from '../../config/durations.ts';
 import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
@@ -12,9 +12,9 @@ import { type AdminAnswer, type AdminOperations, ok, orLastKnown, type Task } fr
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn } from '../duration.ts';
-import { limitOf } from '../lists.ts';
+import { DEFAULT_LIMIT } from '../lists.ts';
 import { sameReason } from '../reason.ts';
-import { countedSubjects, type SubjectUsage, targetOf, targetsOf, turnOf } from '../subjects.ts';
+import { countedSubjects, targetOf, targetsOf, turnOf } from '../subjects.ts';
 import { entryView, time } from '../view.ts';
 import { changeUsage, restoreAll } from './usage.ts';
 
@@ -24,16 +24,16 @@ export function banOperations(context: AdminContext, change: Change) {
    * milliseconds.
    */
   async function ban(
-    task: Task,
+    task: Task<'addBan' | 'extendBan'>,
     action: AuditAction,
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change(
       { ...task, reason },
-      await turnOf(context, task.path.subject!),
+      await turnOf(context, task.path.subject),
       async ({ make }) => {
-        const subjects = await countedSubjects(context, task.path.subject!);
+        const subjects = await countedSubjects(context, task.path.subject);
         const planned = await Promise.all(
           subjects.map(async (counted) => {
             const { subject, key, account, plan, limits } = counted;
@@ -84,11 +84,10 @@ export function banOperations(context: AdminContext, change: Change) {
         },
       ),
     listBanHistory: async ({ now, query }) => {
-      const limit = limitOf(query);
+      const { subject, since: from, limit = DEFAULT_LIMIT, below } = query;
       const kept = now - context.config().audit.bans.maxAge;
-      const since = Math.max(kept, query.since === undefined ? 0 : Date.parse(query.since));
-      const targets = query.subject === undefined ? null : await targetsOf(context, query.subject);
-      const below = query.below === undefined ? undefined : Number(query.below);
+      const since = Math.max(kept, from === undefined ? 0 : Date.parse(from));
+      const targets = subject === undefined ? null : await targetsOf(context, subject);
       const found: AuditEntry[] = [];
       for await (const entry of entriesSince(context.banLog, since, below)) {
         if (targets === null || targets.has(entry.target)) found.push(entry);
@@ -102,12 +101,12 @@ export function banOperations(context: AdminContext, change: Change) {
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
     },
-    addBan: (task) => ban(task, 'bans.add', () => durationIn(task.body, 'duration')),
+    addBan: (task) => ban(task, 'bans.add', () => durationIn('duration', task.body.duration)),
     extendBan: (task) =>
       ban(task, 'bans.extend', (left, subject) => {
         if (left === 0)
           throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
-        return Math.min(left + durationIn(task.body, 'duration'), longest('duration'));
+        return Math.min(left + durationIn('duration', task.body.duration), longest('duration'));
       }),
     liftBan: (task) =>
       changeUsage(context, change, task, {
@@ -119,7 +118,7 @@ export function banOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-function strikeFields({ plan, banned, strikes, level, windows }: SubjectUsage) {
+function strikeFields({ plan, banned, strikes, level, windows }: Usage) {
   return {
     plan,
     until: banned,

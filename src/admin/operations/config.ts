@@ -1,4 +1,4 @@
-import type { Reload } from '@storegate/console';
+import type { Reload } from '@storegate/admin-api';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
@@ -39,7 +39,7 @@ export function configOperations(context: AdminContext, change: Change) {
       return ok(differencesBetween(inForce, inFiles));
     },
     reload: async (task) => {
-      if (task.query.dryRun !== 'true') return await reload(task);
+      if (!task.query.dryRun) return await reload(task);
       const { reloaded } = await context.compare();
       return ok(reloadView(reloaded));
     },

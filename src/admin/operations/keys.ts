@@ -1,5 +1,4 @@
-import type { Key } from '@storegate/console';
-import { DAY } from '../../common/time.ts';
+import type { Key, KeyUpdate, ManyImportedKeys, NewKey } from '@storegate/admin-api';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { parseWindows } from '../../config/windows.ts';
 import {
@@ -9,14 +8,13 @@ import {
   type ImportPlan,
   planImport,
 } from '../../keys/bulk-import.ts';
-import type { KeyDraft } from '../../keys/draft.ts';
+import type { KeyDraft, KeyPatch } from '../../keys/draft.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
   createKey,
   importKey,
   type KeyChange,
   type KeyEdit,
-  type Rotation,
   revokeKey,
   rotateKey,
   setDisabled,
@@ -46,7 +44,7 @@ import { keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 
-const DEFAULT_OVERLAP = DAY;
+const DEFAULT_OVERLAP = '24h';
 
 export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
@@ -57,12 +55,12 @@ export function keyOperations(context: AdminContext, change: Change) {
   }
 
   async function changed(
-    task: Task,
+    task: Task<'updateKey' | 'revokeKey' | 'disableKey' | 'enableKey'>,
     action: AuditAction,
     work: (edit: KeyEdit) => Promise<KeyRecord>,
   ): Promise<AdminAnswer<Key>> {
-    return await change(task, await turnOf(context, task.path.id!), async (audit) => {
-      const used = await lastUsed(task.path.id!);
+    return await change(task, await turnOf(context, task.path.id), async (audit) => {
+      const used = await lastUsed(task.path.id);
       const answer = (record: KeyRecord) => ok(keyView(record, task.now, used));
       return answer(await work(editBy(audit, task, action, ({ after }) => answer(after))));
     });
@@ -101,12 +99,16 @@ export function keyOperations(context: AdminContext, change: Change) {
         const edit = editBy(audit, task, 'keys.create', ({ after, secret }) =>
           answer(after, secret!),
         );
-        const { record, secret } = await createKey(edit, context.plans(), draftOf(task));
+        const { record, secret } = await createKey(
+          edit,
+          context.plans(),
+          draftOf(task.body, task.now),
+        );
         return answer(record, secret);
       }),
     importKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
-        const draft = { ...draftOf(task), hash: hashOf(task) };
+        const draft = { ...draftOf(task.body, task.now), hash: hashOf(task) };
         const answer = (record: KeyRecord) => created(keyView(record, task.now, null));
         const edit = editBy(audit, task, 'keys.import', ({ after }) => answer(after));
         return answer(await importKey(edit, context.plans(), draft));
@@ -139,7 +141,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     getKey: async ({ path, now }) =>
       await orLastKnown(
         async () => {
-          const record = await known(context, path.id!);
+          const record = await known(context, path.id);
           const recent = await RecentBans.before(now, context);
           return {
             ...(await shown(record, now)),
@@ -147,25 +149,26 @@ export function keyOperations(context: AdminContext, change: Change) {
           };
         },
         context.lastKnown?.keys,
-        async (copied) => keyView(await known({ keys: copied }, path.id!), now, null),
+        async (copied) => keyView(await known({ keys: copied }, path.id), now, null),
       ),
     updateKey: (task) =>
       changed(task, 'keys.update', (edit) =>
-        updateKey(edit, context.plans(), task.path.id!, patchOf(task)),
+        updateKey(edit, context.plans(), task.path.id, patchOf(task.body, task.now)),
       ),
-    revokeKey: (task) => changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id!)),
+    revokeKey: (task) => changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id)),
     disableKey: (task) =>
-      changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id!, true)),
+      changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id, true)),
     enableKey: (task) =>
-      changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id!, false)),
+      changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id, false)),
     rotateKey: async (task) =>
-      await change(task, await turnOf(context, task.path.id!), async (audit) => {
+      await change(task, await turnOf(context, task.path.id), async (audit) => {
         const answer = (record: KeyRecord, secret: string) =>
           ok(withSecret(record, secret, task.now));
         const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) =>
           answer(after, secret!),
         );
-        const { record, secret } = await rotateKey(edit, task.path.id!, rotationOf(task));
+        const overlap = durationIn('overlap', task.body.overlap ?? DEFAULT_OVERLAP);
+        const { record, secret } = await rotateKey(edit, task.path.id, { ...task.body, overlap });
         return answer(record, secret);
       }),
   } satisfies Partial<AdminOperations>;
@@ -173,11 +176,6 @@ export function keyOperations(context: AdminContext, change: Change) {
 
 function withSecret(record: KeyRecord, secret: string, now: number) {
   return { ...keyView(record, now, null), key: secret };
-}
-
-function rotationOf({ body }: Task): Rotation {
-  const overlap = body.overlap === undefined ? DEFAULT_OVERLAP : durationIn(body, 'overlap');
-  return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }
 
 async function known(
@@ -189,47 +187,43 @@ async function known(
   return record;
 }
 
-/** Throws ConfigError for invalid limits. */
-function draftOf(task: Pick<Task, 'body' | 'now'>): KeyDraft {
-  const { account, plan, env } = task.body;
-  return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
+/** Throws ConfigError for invalid limits. `now` in Unix milliseconds. */
+function draftOf(body: NewKey, now: number): KeyDraft {
+  const { account, plan, env } = body;
+  return { ...patchOf(body, now), account, plan, env };
 }
 
-/** Only the fields of the body. */
-function patchOf({
-  body,
-  now,
-}: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDraft, 'account' | 'env'>> {
-  if (body.expires !== undefined && body.expiresIn !== undefined) {
+function patchOf(body: KeyUpdate, now: number): KeyPatch {
+  const { plan, label, limits, expires, expiresIn, addresses, scopes, metadata } = body;
+  if (expires !== undefined && expiresIn !== undefined)
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');
-  }
+  const at = typeof expires === 'string' ? timeIn('expires', expires) : expires;
   return {
-    ...(body.plan !== undefined && { plan: body.plan }),
-    ...(body.label !== undefined && { label: body.label }),
-    ...(body.limits !== undefined && {
-      windows: body.limits === null ? null : parseWindows(body.limits, 'limits'),
-    }),
-    ...(body.addresses !== undefined && { addresses: body.addresses }),
-    ...(body.scopes !== undefined && { scopes: body.scopes }),
-    ...(body.metadata !== undefined && { metadata: body.metadata }),
-    ...(body.expires === null && { expiresAt: null }),
-    ...(typeof body.expires === 'string' && { expiresAt: timeIn(body, 'expires') }),
-    ...(body.expiresIn !== undefined && { expiresAt: now + durationIn(body, 'expiresIn') }),
+    plan,
+    label,
+    addresses,
+    scopes,
+    metadata,
+    windows: typeof limits === 'string' ? parseWindows(limits, 'limits') : limits,
+    expiresAt: expiresIn === undefined ? at : now + durationIn('expiresIn', expiresIn),
   };
 }
 
-function hashOf({ body }: Task): string {
+function hashOf({ body }: Task<'importKey'>): string {
   const hash = readHash(body.hash);
   if (hash === null) throw new AdminError('invalid_value', 'The hash is not a SHA-256.');
   return hash;
 }
 
-async function planOf(context: AdminContext, { body, now }: Task): Promise<ImportPlan> {
+async function planOf(
+  context: AdminContext,
+  { body, now }: Task<'importKeys'>,
+): Promise<ImportPlan> {
   const unread: ImportError[] = [];
   const keys: ImportedKey[] = [];
   const places: number[] = [];
-  for (const [index, one] of (body.keys as Task['body'][]).entries()) {
-    const key = foreignKeyOf({ body: one, now });
+  for (const [index, one] of body.keys.entries()) {
+    const key = foreignKeyOf(one, now);
     if ('message' in key) unread.push({ index, ...key });
     else {
       keys.push(key);
@@ -241,11 +235,14 @@ async function planOf(context: AdminContext, { body, now }: Task): Promise<Impor
   return { ...plan, flaws: [...unread, ...flaws].sort((a, b) => a.index - b.index) };
 }
 
-function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<ImportError, 'index'> {
-  const hash = readHash(task.body.hash);
+function foreignKeyOf(
+  body: ManyImportedKeys['keys'][number],
+  now: number,
+): ImportedKey | Omit<ImportError, 'index'> {
+  const hash = readHash(body.hash);
   if (hash === null) return { field: 'hash', message: 'it is not a SHA-256' };
   try {
-    return { ...draftOf(task), hash, disabled: task.body.disabled ?? false };
+    return { ...draftOf(body, now), hash, disabled: body.disabled ?? false };
   } catch (error) {
     if (error instanceof ConfigError)
       return { field: 'limits', message: 'limits look like 600/minute,100000/day' };

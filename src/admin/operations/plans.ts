@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PlanDraft, PlanSimulation } from '@storegate/console';
+import type { PlanSimulation } from '@storegate/admin-api';
 import { formatWindows } from '../../config/windows.ts';
 import { unlessOutage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
@@ -30,10 +30,10 @@ export function planOperations(context: AdminContext, change: Change) {
   }
 
   /** The plan of the task in the text `old` of the plans file. */
-  async function simulate({ path, body }: Task, old: string) {
-    const name = path.plan!;
+  async function simulate({ path, body }: Task<'setPlan' | 'simulatePlan'>, old: string) {
+    const name = path.plan;
     const before = checkPlans(old).plans.get(name);
-    const plan = changedPlan(name, before, body as PlanDraft);
+    const plan = changedPlan(name, before, body);
     const text = withPlan(old, plan);
     const planned = checkPlans(text);
     const keys = await affectedKeys(context, name, planned);
@@ -41,7 +41,10 @@ export function planOperations(context: AdminContext, change: Change) {
     return { before, plan, text, planned, keys, simulation };
   }
 
-  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
+  async function put(
+    task: Task<'setPlan'>,
+    { make }: ChangeAudit,
+  ): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
       const old = readFileSync(file, 'utf8');
@@ -86,7 +89,7 @@ export function planOperations(context: AdminContext, change: Change) {
     },
     getPlan: async ({ path }) => {
       const { plans } = context.plans();
-      const plan = plans.get(path.plan!);
+      const plan = plans.get(path.plan);
       if (plan) return ok(shown(plan, await countsIfKnown([plan.name])));
       const { message } = unknownName('plan', path.plan!, [...plans.keys()]);
       throw new AdminError('not_found', message);

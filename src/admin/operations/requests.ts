@@ -1,3 +1,4 @@
+import type { Operations } from '@storegate/admin-api';
 import { CATALOGUE } from '../../errors/catalogue.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
@@ -14,13 +15,13 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
-import { limitOf } from '../lists.ts';
+import { DEFAULT_LIMIT } from '../lists.ts';
 import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
   return {
     explainRequest: async ({ path }) => {
-      const id = path.id!.toLowerCase();
+      const id = path.id.toLowerCase();
       const gathered = await ask(context.peers(), explain, id);
       for (const { gateway, answer } of gathered.answers) {
         if (answer.request !== null) return ok(shown(gateway, answer.request));
@@ -28,9 +29,8 @@ export function requestOperations(context: AdminContext) {
       throw new AdminError('not_found', unknown(id, gathered));
     },
     listRequests: async ({ query }) => {
-      const { key = null, account = null } = query;
-      const code = codeIn(query);
-      const filter = { key, account, code, limit: limitOf(query) };
+      const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
+      const filter = { key, account, code: codeIn(query), limit };
       const { answers, unresponsive, isolated } = await ask(context.peers(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) =>
         answer.map((one) => ({ gateway, ...one })),
@@ -45,7 +45,7 @@ export function requestOperations(context: AdminContext) {
 }
 
 /** A code of the catalogue, or a status for failures without a code. Throws AdminError. */
-export function codeIn({ code }: Readonly<Record<string, string>>): string | null {
+export function codeIn({ code }: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
   if (known.includes(code) || /^5\d\d$/.test(code)) return code;

@@ -1,3 +1,4 @@
+import type { Configuration } from '@storegate/admin-api';
 import { roundMilliseconds } from '../../common/time.ts';
 import {
   type BackendOfAll,
@@ -10,8 +11,8 @@ import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { contractCopyView, lostView, shownConnections, time } from '../view.ts';
 
-const COMPARED = ['settings', 'plans', 'contract'] as const;
-type Compared = (typeof COMPARED)[number];
+type Differing = Configuration['differs'];
+const COMPARED: Differing = ['settings', 'plans', 'contract'];
 
 export function statusOperations(context: AdminContext) {
   return {
@@ -39,7 +40,7 @@ export function statusOperations(context: AdminContext) {
 }
 
 /** Per gateway, the parts that differ from most gateways. */
-function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[])[] {
+function differencesIn(statuses: readonly GatewayStatus[]): Differing[] {
   const usual = new Map(
     COMPARED.map((part) => [
       part,
@@ -57,7 +58,7 @@ function mostFrequent(values: readonly string[]): string | undefined {
   return groups.sort(([, one], [, other]) => other.length - one.length)[0]?.[0];
 }
 
-function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {
+function shown(gateway: string, status: GatewayStatus, differs: Differing, now: number) {
   const { startedAt, processes, configuration, readiness, ...rest } = status;
   const { lastReload, waiting, copy, ...digests } = configuration;
   return {

@@ -17,7 +17,7 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
   return {
     listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
     createToken: (task) => {
-      const { name, role } = task.body as Pick<TokenRecord, 'name' | 'role'>;
+      const { name, role } = task.body;
       return change(task, turnOf(name), async ({ note }) => {
         const token = makeToken();
         const record: TokenRecord = { name, role, hash: hashSecret(token), createdAt: task.now };
@@ -38,7 +38,7 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
       });
     },
     revokeToken: (task) => {
-      const name = task.path.name!;
+      const name = task.path.name;
       const unknown = () =>
         new AdminError('not_found', `The token ${JSON.stringify(name)} does not exist.`);
       return change(task, turnOf(name), async ({ note }) => {

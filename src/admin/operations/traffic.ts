@@ -1,3 +1,4 @@
+import type { Operations } from '@storegate/admin-api';
 import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { PUBLIC_PLAN } from '../../limits/plans.ts';
@@ -9,7 +10,6 @@ import {
   HISTORY_STEPS,
   type HistoryAnswer,
   type HistoryQuery,
-  type HistoryStep,
   history,
   historySince,
   MOST_STEPS,
@@ -17,7 +17,7 @@ import {
   mergeOutages,
 } from '../../observe/peers/history.ts';
 import { ask, completeSince, type PeerAnswers } from '../../observe/peers/peers.ts';
-import { mergeTop, type TopQuery, top } from '../../observe/peers/top.ts';
+import { mergeTop, top } from '../../observe/peers/top.ts';
 import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
@@ -49,7 +49,7 @@ export function trafficOperations(context: AdminContext) {
     };
   }
 
-  function refuseUnknownIn({ plan, operation }: Readonly<Record<string, string>>): void {
+  function refuseUnknownIn({ plan, operation }: Operations['getHistory']['query']): void {
     const { plans } = context.plans();
     refuseUnknown('plan', plan, [...plans.keys(), PUBLIC_PLAN]);
     refuseUnknown('operation', operation, operationNames(context));
@@ -58,12 +58,12 @@ export function trafficOperations(context: AdminContext) {
   return {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
-      const length = HISTORY_STEPS[step as HistoryStep];
+      const length = HISTORY_STEPS[step];
       const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
       const { since, steps, outages, gateways, unresponsive, lost, isolated } = await askInParts({
         from,
         to: Math.max(from, now),
-        step: step as HistoryStep,
+        step,
         row: rowOf(query),
       });
       if (steps.every(({ row }) => requestsIn(row) === 0)) refuseUnknownIn(query);
@@ -76,9 +76,8 @@ export function trafficOperations(context: AdminContext) {
       return ok({ ...view, gateways, lost: lostView(lost), unresponsive, isolated });
     },
     getTop: async ({ query }) => {
-      const { window = 'hour', by = 'requests', limit = '20' } = query;
-      // Validated by the contract.
-      const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
+      const { window = 'hour', by = 'requests', limit = 20 } = query;
+      const question = { window, by: by === 'near-limit' ? 'near' : by } as const;
       const { answers, unresponsive, lost, isolated } = await ask(context.peers(), top, question);
       const counts = answers.map(({ answer }) => answer);
       const { since, summary } = mergeTop(question.by, counts);
@@ -88,7 +87,7 @@ export function trafficOperations(context: AdminContext) {
         since: answers.length === 0 ? null : time(completeSince(since, lost)),
         total: summary.total,
         error: summary.floor,
-        items: summary.items.slice(0, Number(limit)).map((item) => itemView(item, summary.total)),
+        items: summary.items.slice(0, limit).map((item) => itemView(item, summary.total)),
         gateways: answers.map(({ gateway, answer }) => ({
           gateway,
           since: time(answer.since),
@@ -101,7 +100,7 @@ export function trafficOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {
+function rowOf({ operation, plan }: Operations['getHistory']['query']): string {
   if (operation !== undefined && plan !== undefined)
     throw new AdminError(
       'invalid_value',

@@ -1,4 +1,4 @@
-import type { UsageList } from '@storegate/console';
+import type { Usage, UsageList } from '@storegate/admin-api';
 import type { AuditAction } from '../../keys/operators/audit-log.ts';
 import { fullNameOf } from '../../limits/scopes.ts';
 import { RecentBans } from '../ban-history.ts';
@@ -10,7 +10,6 @@ import {
   type CountedSubject,
   countedSubjects,
   type Subject,
-  type SubjectUsage,
   subjectsOf,
   targetOf,
   turnOf,
@@ -20,20 +19,20 @@ import {
 interface UsageChange {
   readonly action: AuditAction;
   /** The resulting usage, which `make` brings about. */
-  readonly after: (usage: SubjectUsage) => SubjectUsage;
+  readonly after: (usage: Usage) => Usage;
   readonly make: (subject: CountedSubject) => Promise<void>;
   /** For the audit log. */
-  readonly audited: (usage: SubjectUsage) => object;
+  readonly audited: (usage: Usage) => object;
   readonly check?: (parties: readonly CountedSubject[]) => void;
 }
 
 export async function changeUsage(
   context: AdminContext,
   change: Change,
-  task: Task,
+  task: Task<'liftBan' | 'resetUsage' | 'grantUsage'>,
   { action, after, make, audited, check }: UsageChange,
 ): Promise<AdminAnswer<UsageList>> {
-  const name = task.path.subject!;
+  const name = task.path.subject;
   return await change(task, await turnOf(context, name), async (audit) => {
     const parties = await countedSubjects(context, name);
     check?.(parties);
@@ -55,7 +54,7 @@ export async function changeUsage(
 export function usageOperations(context: AdminContext, change: Change) {
   return {
     getUsage: async ({ path, now }) => {
-      const parties = await subjectsOf(context, path.subject!);
+      const parties = await subjectsOf(context, path.subject);
       const recent = await RecentBans.before(now, context);
       const shown = async (subject: Subject) => ({
         ...(await usageOf(context, subject)),
@@ -71,7 +70,7 @@ export function usageOperations(context: AdminContext, change: Change) {
         make: async ({ subject }) => context.state().reset(subject),
       }),
     grantUsage: (task) => {
-      const { units, window = null } = task.body as { units: number; window?: string };
+      const { units, window = null } = task.body;
       return changeUsage(context, change, task, {
         action: 'usage.grant',
         after: (usage) => restoreUnits(usage, units, window),
@@ -89,12 +88,12 @@ function checkWindow(parties: readonly CountedSubject[], window: string | null):
   throw unknownName('window', window, [...new Set(names)]);
 }
 
-function usedUnits({ subject, windows }: SubjectUsage) {
+function usedUnits({ subject, windows }: Usage) {
   return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
 }
 
 /** `name`: of one window; `null`: of all. */
-function restoreUnits(usage: SubjectUsage, units: number, name: string | null): SubjectUsage {
+function restoreUnits(usage: Usage, units: number, name: string | null): Usage {
   const windows = usage.windows.map((window) => {
     if (name !== null && window.name !== name) return window;
     const used = Math.max(0, window.used - units);
@@ -108,5 +107,4 @@ function restoreUnits(usage: SubjectUsage, units: number, name: string | null): 
   return { ...usage, windows };
 }
 
-export const restoreAll = (usage: SubjectUsage) =>
-  restoreUnits(usage, Number.POSITIVE_INFINITY, null);
+export const restoreAll = (usage: Usage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import type { WebhookEndpoint } from '@storegate/admin-api';
+import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 import type { EndpointView } from '../../webhooks/admin.ts';
 import type { EndpointState } from '../../webhooks/outbox.ts';
 import { AdminError } from '../admin-error.ts';
@@ -9,7 +10,6 @@ import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
 import { time } from '../view.ts';
 
-const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
 const TARGET = 'webhooks';
 
 export function webhookOperations(context: AdminContext, change: Change) {
@@ -18,10 +18,10 @@ export function webhookOperations(context: AdminContext, change: Change) {
       const webhooks = await context.webhooks();
       return ok({ endpoints: (await webhooks.list()).map((endpoint) => shown(endpoint, now)) });
     },
-    getWebhookSchema: async () => ok(JSON.parse(readFileSync(SCHEMA, 'utf8'))),
+    getWebhookSchema: async () => ok(JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8'))),
     testWebhooks: (task) =>
       change(task, TARGET, async ({ make }) => {
-        const { endpoint = null } = task.body as { endpoint?: string };
+        const { endpoint = null } = task.body;
         const webhooks = await context.webhooks();
         const tests = await webhooks.test(task.actor, endpoint);
         if (tests === null) {
@@ -66,11 +66,7 @@ function shown({ id, host, events, state }: EndpointView, now: number) {
   };
 }
 
-function statusOf({
-  isGone,
-  failures,
-  deliveredAt,
-}: EndpointState): 'new' | 'ok' | 'failing' | 'disabled' {
+function statusOf({ isGone, failures, deliveredAt }: EndpointState): WebhookEndpoint['status'] {
   if (isGone) return 'disabled';
   if (failures > 0) return 'failing';
   return deliveredAt === null ? 'new' : 'ok';

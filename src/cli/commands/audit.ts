@@ -1,4 +1,4 @@
-import type { Audit, Entry, QueryOf } from '@storegate/console';
+import type { Audit, Entry, ParamsOf } from '@storegate/admin-api';
 import { call, command, type Options, option, time, wholeNumber, withApi } from '../command.ts';
 import { type Api, CommandError } from '../connect/api.ts';
 import { listView } from '../output.ts';
@@ -25,8 +25,8 @@ export const auditCommands = command('audit', 'read the audit log', {
         option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
       ],
       examples: ['audit list --action keys.rotate'],
-      ask: async (api, query: QueryOf<'listAudit'>) =>
-        (await api.call('GET', '/audit', { query })).entries,
+      ask: async (api, params: ParamsOf<'listAudit'>) =>
+        (await api.call('listAudit', { params })).entries,
       view: listView(
         COLUMNS,
         'No audit entries.',
@@ -69,7 +69,7 @@ async function exportAudit(
   api: Api,
   { after = 0, since }: ExportOptions,
 ): Promise<void> {
-  const list = async (query: QueryOf<'listAudit'>) => await api.call('GET', '/audit', { query });
+  const list = (params: ParamsOf<'listAudit'>) => api.call('listAudit', { params });
 
   if (after > 0) await refuseUnknown();
   // With `since`, the numbers do not show which entries are missing.

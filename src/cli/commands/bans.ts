@@ -1,5 +1,10 @@
-import type { Ban, BanEntry, Bans, BodyOf, QueryOf } from '@storegate/console';
-import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
+import type { Ban, BanEntry, NewBan, ParamsOf } from '@storegate/admin-api';
+import {
+  actionInWords,
+  authorInWords,
+  endInWords,
+  recordInWords,
+} from '@storegate/admin-api/words';
 import {
   type CommandSpec,
   call,
@@ -7,10 +12,8 @@ import {
   durationOf,
   option,
   pastTime,
-  segment,
   wholeNumber,
 } from '../command.ts';
-import type { Api } from '../connect/api.ts';
 import { inSentence, listView } from '../output.ts';
 import { windowsTable } from './usage.ts';
 
@@ -58,7 +61,7 @@ export const banCommands = command('bans', 'manage bans', {
   examples: ['bans list', EXAMPLE],
   commands: [
     call('list', 'list current bans', {
-      ask: async (api) => (await api.call('GET', '/bans')).bans,
+      ask: async (api) => (await api.call('listBans')).bans,
       view: BANS,
     }),
     call('history [key-or-account]', 'list current and past bans, newest first', {
@@ -68,22 +71,18 @@ export const banCommands = command('bans', 'manage bans', {
         option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
       ],
       examples: ['bans history acme --since 30d'],
-      ask: async (api, options: QueryOf<'listBanHistory'>, subject?: string) =>
-        (await api.call('GET', '/ban-history', { query: { ...options, subject } })).entries,
+      ask: async (api, options: ParamsOf<'listBanHistory'>, subject?: string) =>
+        (await api.call('listBanHistory', { params: { ...options, subject } })).entries,
       view: HISTORY,
     }),
-    banChange('add', 'ban a key or account', 'how long, e.g. 2h or 30d', (api, subject, body) =>
-      api.call('PUT', `/bans/${segment(subject)}`, { body }),
-    ),
-    banChange('extend', 'extend a ban', 'additional time, e.g. 2h or 30d', (api, subject, body) =>
-      api.call('POST', `/bans/${segment(subject)}/extend`, { body }),
-    ),
+    banChange('add', 'ban a key or account', 'how long, e.g. 2h or 30d', 'addBan'),
+    banChange('extend', 'extend a ban', 'additional time, e.g. 2h or 30d', 'extendBan'),
     call('lift <key-or-account>', 'end a ban, and reset strikes, ban level and counters', {
       changes: true,
       examples: ['bans lift acme'],
       ask: async (api, _options, subject) => ({
         subject,
-        ...(await api.call('DELETE', `/bans/${segment(subject)}`)),
+        ...(await api.call('liftBan', { params: { subject } })),
       }),
       view: {
         text: ({ subject, usage }, page) =>
@@ -98,7 +97,7 @@ function banChange(
   name: string,
   about: string,
   length: string,
-  ask: (api: Api, subject: string, body: BodyOf<'addBan'>) => Promise<Bans>,
+  operation: 'addBan' | 'extendBan',
 ): CommandSpec {
   return call(`${name} <key-or-account>`, about, {
     options: [
@@ -109,7 +108,8 @@ function banChange(
       ).makeOptionMandatory(),
     ],
     examples: [EXAMPLE.replace('add', name)],
-    ask: async (api, body: BodyOf<'addBan'>, subject) => (await ask(api, subject, body)).bans,
+    ask: async (api, body: NewBan, subject) =>
+      (await api.call(operation, { params: { subject }, body })).bans,
     view: BANS,
   });
 }

@@ -1,5 +1,5 @@
-import type { ConfigDiff, Reload, Setting } from '@storegate/console';
-import { contractCopyInWords, differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
+import type { ConfigDiff, Reload, Setting } from '@storegate/admin-api';
+import { contractCopyInWords, differencesIn, NO_DIFFERENCE } from '@storegate/admin-api/words';
 import { call, option } from '../command.ts';
 import { inSentence, type View } from '../output.ts';
 
@@ -27,7 +27,7 @@ function rowsOf({ restart, ...setting }: Setting) {
 }
 
 export const configCommands = call('config', 'show effective settings and their sources', {
-  ask: async (api) => (await api.call('GET', '/config')).settings,
+  ask: async (api) => (await api.call('getConfig')).settings,
   view: {
     text: (settings, page) =>
       page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
@@ -35,7 +35,7 @@ export const configCommands = call('config', 'show effective settings and their 
   },
   commands: [
     call('diff', 'compare the files with the running configuration', {
-      ask: (api) => api.call('GET', '/config/diff'),
+      ask: (api) => api.call('diffConfig'),
       view: DIFF,
     }),
   ],
@@ -47,7 +47,7 @@ export const reloadCommand = call('reload', 'reload the configuration files of a
   examples: ['reload --dry-run'],
   ask: async (api, { dryRun = false }: { dryRun?: boolean }) => ({
     dryRun,
-    ...(await api.call('POST', '/reload', { query: { dryRun: dryRun || undefined } })),
+    ...(await api.call('reload', { params: { dryRun: dryRun || undefined } })),
   }),
   view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
 });

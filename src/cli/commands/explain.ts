@@ -1,4 +1,4 @@
-import type { ExplainedRequest, Faults } from '@storegate/console';
+import type { ExplainedRequest, Faults } from '@storegate/admin-api';
 import {
   answerInWords,
   askedInWords,
@@ -7,9 +7,9 @@ import {
   faultsInWords,
   plural,
   stepsOf,
-} from '@storegate/console/words';
-import { call, segment } from '../command.ts';
-import { CommandError } from '../connect/api.ts';
+} from '@storegate/admin-api/words';
+import { call } from '../command.ts';
+import { CommandError, refuseSecret } from '../connect/api.ts';
 import { inSentence, safeText, type View } from '../output.ts';
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -49,9 +49,9 @@ export const explainCommand = call(
       'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
     examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
     async ask(api, _options, id) {
-      const path = `/requests/${segment(id)}` as const;
+      refuseSecret(id);
       if (!REQUEST_ID.test(id)) throw new CommandError(notAnId(id), { failure: 'usage' });
-      return { asked: id, ...(await api.call('GET', path)) };
+      return { asked: id, ...(await api.call('explainRequest', { params: { id } })) };
     },
     view: explainedView,
   },

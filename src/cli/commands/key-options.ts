@@ -1,10 +1,9 @@
-import type { BodyOf } from '@storegate/console';
+import type { KeyUpdate } from '@storegate/admin-api';
 import type { Option } from 'commander';
 import { durationOf, futureTime, limits, option, pair, repeated } from '../command.ts';
 
 export interface KeyOptions {
   readonly plan?: string;
-  readonly account?: string;
   readonly label?: string | boolean;
   readonly limits?: string | boolean;
   readonly expires?: string | boolean;
@@ -14,7 +13,6 @@ export interface KeyOptions {
   readonly scope?: string[];
   readonly scopes?: boolean;
   readonly meta?: Record<string, string>;
-  readonly env?: string;
 }
 
 export const KEY_OPTIONS: readonly Option[] = [
@@ -40,28 +38,14 @@ export const KEY_OPTIONS: readonly Option[] = [
 ];
 
 /** `null` removes a field. */
-export function bodyOf(options: KeyOptions): BodyOf<'createKey'> {
-  const {
-    plan,
-    account,
-    label,
-    limits,
-    expires,
-    expiresIn,
-    address,
-    addresses,
-    scope,
-    scopes,
-    meta,
-    env,
-  } = options;
+export function bodyOf(options: KeyOptions): KeyUpdate {
+  const { plan, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta } =
+    options;
   // Commander gives `true` for a `--no-…` option that was not used.
   const orNull = <T>(value: T | boolean | undefined) =>
     value === false ? null : value === true ? undefined : value;
   return {
-    account,
     plan,
-    env,
     label: orNull(label),
     limits: orNull(limits),
     expires: orNull(expires),

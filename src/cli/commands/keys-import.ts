@@ -1,5 +1,5 @@
-import type { Key } from '@storegate/console';
-import { plural } from '@storegate/console/words';
+import type { Key } from '@storegate/admin-api';
+import { plural } from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
 import { command, type Options, option, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
@@ -12,7 +12,7 @@ import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 
 type ImportCommandOptions = Options &
   KeyOptions &
-  Pick<ImportOptions, 'dryRun' | 'skipBad'> & {
+  Pick<ImportOptions, 'account' | 'dryRun' | 'skipBad'> & {
     readonly hash?: string;
     readonly file?: string;
     readonly format?: Format;
@@ -58,11 +58,14 @@ export const importCommand = command(
       const { hash, file, plan, account } = options;
       if (file !== undefined) return await importFromFile(terminal, { ...options, file });
       if (hash === undefined || plan === undefined || account === undefined)
-        command.error('error: use --hash, --plan and --account for one key, or --file for many');
+        return command.error(
+          'error: use --hash, --plan and --account for one key, or --file for many',
+        );
       if (options.format || options.dryRun || options.skipBad)
         command.error('error: --format, --dry-run and --skip-bad need --file');
       await withApi(terminal, options, async (api) => {
-        const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash } });
+        const body = { ...bodyOf(options), hash, plan, account };
+        const key = await api.call('importKey', { body });
         await print(terminal, options, key, IMPORTED);
       });
     },

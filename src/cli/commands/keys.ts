@@ -1,5 +1,12 @@
-import type { BodyOf, Key, KeyWithSecret, QueryOf } from '@storegate/console';
-import { recordInWords } from '@storegate/console/words';
+import {
+  type BodyOf,
+  type Key,
+  type KeyWithSecret,
+  type NewKey,
+  type ParamsOf,
+  VALUES,
+} from '@storegate/admin-api';
+import { recordInWords } from '@storegate/admin-api/words';
 import {
   type CommandSpec,
   call,
@@ -9,13 +16,13 @@ import {
   everyPage,
   type Options,
   option,
-  segment,
   withApi,
 } from '../command.ts';
-import type { Api } from '../connect/api.ts';
 import { cardView, doneView, inSentence, listView, print, type View } from '../output.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 import { importCommand } from './keys-import.ts';
+
+type NewKeyOptions = KeyOptions & Pick<NewKey, 'account' | 'plan' | 'env'>;
 
 const idOf = ({ id }: Key) => id;
 
@@ -53,35 +60,30 @@ export const keyCommands = command('keys', 'manage API keys', {
       ],
       changes: 'idempotent',
       examples: [EXAMPLE],
-      ask: (api, options: KeyOptions) => api.call('POST', '/keys', { body: bodyOf(options) }),
+      ask: (api, { account, plan, env, ...options }: NewKeyOptions) =>
+        api.call('createKey', { body: { ...bodyOf(options), account, plan, env } }),
       view: SECRET,
     }),
     call('list', 'list keys, without secrets', {
       options: [
         option('--account <account>', 'filter by account'),
         option('--plan <plan>', 'filter by plan'),
-        option('--status <status>', 'filter by status').choices([
-          'active',
-          'disabled',
-          'expired',
-          'revoked',
-        ]),
+        option('--status <status>', 'filter by status').choices(VALUES.KeyStatus),
         option('--label <text>', 'filter by a part of the label'),
         option('--scope <name>', 'filter by scope'),
         option('--find <text>', 'filter by a part of id, account or label'),
-        option('--sort <order>', 'oldest (created) or newest (-created) first').choices([
-          'created',
-          '-created',
-        ]),
+        option('--sort <order>', 'oldest (created) or newest (-created) first').choices(
+          VALUES.sort,
+        ),
       ],
       examples: ['keys list --account acme --status active'],
-      ask: (api, filters: QueryOf<'listKeys'>) =>
-        everyPage('keys', (page) => api.call('GET', '/keys', { query: { ...filters, ...page } })),
+      ask: (api, filters: ParamsOf<'listKeys'>) =>
+        everyPage('keys', (page) => api.call('listKeys', { params: { ...filters, ...page } })),
       view: KEYS,
     }),
     call('get <key-id>', 'show a key', {
       examples: ['keys get key_4fGh…'],
-      ask: (api, _options, id) => api.call('GET', `/keys/${segment(id)}`),
+      ask: (api, _options, id) => api.call('getKey', { params: { id } }),
       view: KEY,
     }),
     call('update <key-id>', 'update a key (omitted options keep their value)', {
@@ -97,16 +99,12 @@ export const keyCommands = command('keys', 'manage API keys', {
       changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
       ask: (api, options: KeyOptions, id) =>
-        api.call('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
+        api.call('updateKey', { params: { id }, body: bodyOf(options) }),
       view: KEY,
     }),
-    statusChange('disable', 'disable a key until it is enabled', (api, id) =>
-      api.call('POST', `/keys/${segment(id)}/disable`),
-    ),
-    statusChange('enable', 'enable a key', (api, id) =>
-      api.call('POST', `/keys/${segment(id)}/enable`),
-    ),
-    statusChange('revoke', 'revoke a key', (api, id) => api.call('DELETE', `/keys/${segment(id)}`)),
+    statusChange('disable', 'disable a key until it is enabled', 'disableKey'),
+    statusChange('enable', 'enable a key', 'enableKey'),
+    statusChange('revoke', 'revoke a key', 'revokeKey'),
     call('rotate <key-id>', 'replace the secret of a key; both work during the overlap', {
       options: [
         option(
@@ -122,7 +120,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       changes: 'idempotent',
       examples: ['keys rotate key_4fGh… --overlap 7d'],
       ask: (api, { overlap, env, force }: BodyOf<'rotateKey'>, id) =>
-        api.call('POST', `/keys/${segment(id)}/rotate`, { body: { overlap, env, force } }),
+        api.call('rotateKey', { params: { id }, body: { overlap, env, force } }),
       view: SECRET,
     }),
     importCommand,
@@ -133,7 +131,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       run: (terminal, options: Options, [key]) =>
         withApi(terminal, options, async (api) => {
           const body = { key: (key ?? (await terminal.input())).trim() };
-          await print(terminal, options, await api.call('POST', '/keys/identify', { body }), KEY);
+          await print(terminal, options, await api.call('identifyKey', { body }), KEY);
         }),
     }),
   ],
@@ -142,12 +140,12 @@ export const keyCommands = command('keys', 'manage API keys', {
 function statusChange(
   name: string,
   about: string,
-  ask: (api: Api, id: string) => Promise<Key>,
+  operation: 'disableKey' | 'enableKey' | 'revokeKey',
 ): CommandSpec {
   return call(`${name} <key-id>`, about, {
     changes: true,
     examples: [`keys ${name} key_4fGh…`],
-    ask: (api, _options, id) => ask(api, id),
+    ask: (api, _options, id) => api.call(operation, { params: { id } }),
     view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
   });
 }

@@ -1,4 +1,4 @@
-import type { BodyOf, LastDay, Plan, PlanAddresses, PlanSimulation } from '@storegate/console';
+import type { LastDay, Plan, PlanAddresses, PlanDraft, PlanSimulation } from '@storegate/admin-api';
 import {
   limitedInWords,
   missingGateways,
@@ -7,19 +7,15 @@ import {
   simulatedRequests,
   simulationGaps,
   unitsInWords,
-} from '@storegate/console/words';
+} from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
-import { call, command, limits, option, repeated, segment, wholeNumber } from '../command.ts';
+import { call, command, limits, option, repeated, wholeNumber } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
 
-interface Changes {
+interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
   readonly limits?: string;
   readonly custom?: true;
-  readonly drop?: string[];
-  readonly count?: Plan['count'];
-  readonly concurrency?: number | null;
-  readonly weight?: number;
   readonly allow?: string[];
   readonly deny?: string[];
   readonly addresses?: boolean;
@@ -53,7 +49,7 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
   commands: [
     call('list', 'list plans', {
       ask: async (api): Promise<readonly Listed[]> => {
-        const { plans, public: open } = await api.call('GET', '/plans');
+        const { plans, public: open } = await api.call('listPlans');
         return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
       },
       view: listView(
@@ -64,14 +60,14 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
     }),
     call('get <plan>', 'show a plan', {
       examples: ['plans get free'],
-      ask: (api, _options, plan) => api.call('GET', `/plans/${segment(plan)}`),
+      ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
       view: cardView(nameOf),
     }),
     call('simulate <plan>', 'show the effect of a plan on current keys and on the last day', {
       options: CHANGES,
       examples: ['plans simulate free --limits 30/minute --drop day'],
       ask: (api, changes: Changes, plan) =>
-        api.call('POST', `/plans/${segment(plan)}/simulate`, { body: bodyOf(changes) }),
+        api.call('simulatePlan', { params: { plan }, body: bodyOf(changes) }),
       view: SIMULATION,
     }),
     call('set <plan>', 'create or change a plan in the plans file, and apply it', {
@@ -79,7 +75,7 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
       changes: true,
       examples: ['plans set free --limits 30/minute --drop day'],
       ask: (api, changes: Changes, plan) =>
-        api.call('PUT', `/plans/${segment(plan)}`, { body: bodyOf(changes) }),
+        api.call('setPlan', { params: { plan }, body: bodyOf(changes) }),
       view: SIMULATION,
     }),
   ],
@@ -119,7 +115,7 @@ function showLastDay(day: LastDay, page: Page): string {
 }
 
 /** Throws CommandError without a change, and for limits of a plan without limits. */
-function bodyOf(changes: Changes): BodyOf<'setPlan'> {
+function bodyOf(changes: Changes): PlanDraft {
   const { limits: windows, custom, drop, count, concurrency, weight } = changes;
   const body = {
     limits: custom ? null : windows,

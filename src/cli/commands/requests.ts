@@ -1,17 +1,18 @@
-import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
-import { missingGateways, NO_GATEWAY } from '@storegate/console/words';
+import type {
+  LiveEvent,
+  LiveNow,
+  LiveRefused,
+  ParamsOf,
+  RefusedRequest,
+  Requests,
+} from '@storegate/admin-api';
+import { missingGateways, NO_GATEWAY } from '@storegate/admin-api/words';
 import { command, type Options, option, wholeNumber, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface Filters extends Options {
-  readonly key?: string;
-  readonly account?: string;
-  readonly code?: string;
-  readonly limit?: number;
-  readonly follow?: true;
-}
+type Filters = Options & ParamsOf<'listRequests'> & { readonly follow?: true };
 
 const COLUMNS = [
   'time',
@@ -42,9 +43,8 @@ export const requestsCommand = command(
       withApi(terminal, options, async (api) => {
         const { key, account, code, limit, follow } = options;
         if (!follow) {
-          const requests = await api.call('GET', '/requests', {
-            query: { key, account, code, limit },
-          });
+          const params = { key, account, code, limit };
+          const requests = await api.call('listRequests', { params });
           return await print(terminal, options, requests, VIEW);
         }
         const stop = AbortSignal.any([terminal.stop, terminal.unread]);
@@ -107,9 +107,9 @@ function printerOf({ out, err }: Terminal, { json, output }: Options) {
     notes = changed.join('');
   }
 
-  return (event: string, data: unknown): void => {
-    if (event === 'refused') printRefused(data as LiveRefused);
-    else printChangedNotes(data as LiveNow);
+  return ({ name, data }: LiveEvent): void => {
+    if (name === 'refused') printRefused(data);
+    else printChangedNotes(data);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Gateway, Process } from '@storegate/console';
+import type { Gateway, Process } from '@storegate/admin-api';
 import {
   backendProblem,
   configurationProblems,
@@ -11,7 +11,7 @@ import {
   span,
   stateInWords,
   withoutRedis,
-} from '@storegate/console/words';
+} from '@storegate/admin-api/words';
 import { call } from '../command.ts';
 import { inSentence } from '../output.ts';
 
@@ -44,7 +44,7 @@ export const statusCommand = call('status', 'show the status of all gateways', {
   details:
     'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
   examples: ['status --url http://127.0.0.1:9901'],
-  ask: (api) => api.call('GET', '/status'),
+  ask: (api) => api.call('getStatus'),
   view: {
     text: (status, page) =>
       page.table(COLUMNS, status.gateways.map(rowOf), NO_GATEWAY) +
@@ -62,7 +62,7 @@ export const statusCommand = call('status', 'show the status of all gateways', {
 });
 
 export const backendsCommand = call('backends', 'list upstream backends and their health', {
-  ask: (api) => api.call('GET', '/backends'),
+  ask: (api) => api.call('listBackends'),
   view: {
     text: (answer, page) =>
       page.table(

@@ -1,5 +1,5 @@
-import type { Role, Token } from '@storegate/console';
-import { call, command, option, segment } from '../command.ts';
+import { ROLES, type Role, type Token } from '@storegate/admin-api';
+import { call, command, option } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 
 const nameOf = ({ name }: Pick<Token, 'name'>) => name;
@@ -14,7 +14,7 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
           '--role <role>',
           'read: view; operate: change keys, bans and usage; admin: everything',
         )
-          .choices(['read', 'operate', 'admin'])
+          .choices(ROLES)
           .makeOptionMandatory(),
         option('--token-only', 'print only the token').implies({ quiet: true }),
       ],
@@ -22,7 +22,7 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
       ask: (api, { role }: { role: Role }, name) =>
-        api.call('POST', '/tokens', { body: { name, role } }),
+        api.call('createToken', { body: { name, role } }),
       view: {
         text: ({ token, name, role }, page) =>
           `${token}\n${page.notes(`This is ${name}, role ${role}. The token is not shown again.`)}`,
@@ -30,13 +30,13 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       },
     }),
     call('list', 'list tokens, without secrets', {
-      ask: async (api) => (await api.call('GET', '/tokens')).tokens,
+      ask: async (api) => (await api.call('listTokens')).tokens,
       view: listView(['name', 'role', 'created'], 'No tokens.', nameOf),
     }),
     call('revoke <name>', 'revoke a token', {
       changes: true,
       examples: ['tokens revoke ci-deploy'],
-      ask: (api, _options, name) => api.call('DELETE', `/tokens/${segment(name)}`),
+      ask: (api, _options, name) => api.call('revokeToken', { params: { name } }),
       view: doneView(({ name }) => `${name} is revoked.`, nameOf),
     }),
   ],

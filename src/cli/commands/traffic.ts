@@ -1,4 +1,11 @@
-import type { History, HistoryStep, QueryOf, Top, TopItem } from '@storegate/console';
+import {
+  type History,
+  type HistoryStep,
+  type ParamsOf,
+  type Top,
+  type TopItem,
+  VALUES,
+} from '@storegate/admin-api';
 import {
   lostGateway,
   missingGateways,
@@ -8,11 +15,9 @@ import {
   overcount,
   topError,
   topTotal,
-} from '@storegate/console/words';
+} from '@storegate/admin-api/words';
 import { call, duration, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page } from '../output.ts';
-
-const BY = ['requests', 'refused', 'near-limit', 'strikes', 'deprecated', 'operations'];
 
 const FIGURES = ['count', 'share', 'too high by', 'last'] as const;
 const TOP_COLUMNS = {
@@ -40,14 +45,12 @@ const HISTORY_COLUMNS = [
 
 export const topCommand = call('top', 'show the busiest and most-refused keys', {
   options: [
-    option('--window <window>', 'last minute, hour or day')
-      .choices(['minute', 'hour', 'day'])
-      .default('hour'),
-    option('--by <count>', 'what to count').choices(BY).default('requests'),
+    option('--window <window>', 'last minute, hour or day').choices(VALUES.window).default('hour'),
+    option('--by <count>', 'what to count').choices(VALUES.by).default('requests'),
     option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
   ],
   examples: ['top --window day --by refused'],
-  ask: (api, query: QueryOf<'getTop'>) => api.call('GET', '/top', { query }),
+  ask: (api, params: ParamsOf<'getTop'>) => api.call('getTop', { params }),
   view: {
     text: showTop,
     names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
@@ -57,12 +60,12 @@ export const topCommand = call('top', 'show the busiest and most-refused keys', 
 export const historyCommand = call('history', 'show traffic of the last 24 hours', {
   options: [
     option('--since <time>', 'start of the period before now, e.g. 12h', duration, '24h'),
-    option('--step <time>', 'period of a row').choices(['1m', '10m', '1h']).default('1h'),
+    option('--step <time>', 'period of a row').choices(VALUES.step).default('1h'),
     option('--operation <name>', 'filter by operation of the contract'),
     option('--plan <name>', 'filter by plan'),
   ],
   examples: ['history --since 3h --step 10m --operation listPets'],
-  ask: (api, query: QueryOf<'getHistory'>) => api.call('GET', '/history', { query }),
+  ask: (api, params: ParamsOf<'getHistory'>) => api.call('getHistory', { params }),
   view: { text: showHistory },
 });
 

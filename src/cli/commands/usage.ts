@@ -1,6 +1,6 @@
-import type { BodyOf, Usage } from '@storegate/console';
-import { recordInWords } from '@storegate/console/words';
-import { call, command, option, segment, wholeNumber } from '../command.ts';
+import type { BodyOf, Usage } from '@storegate/admin-api';
+import { recordInWords } from '@storegate/admin-api/words';
+import { call, command, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page, type View } from '../output.ts';
 
 const COLUMNS = [
@@ -20,7 +20,7 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
     call('get <key-or-account>', 'show the counters of a key or account', {
       examples: ['usage get key_4fGh…'],
       ask: async (api, _options, subject) =>
-        (await api.call('GET', `/usage/${segment(subject)}`)).usage,
+        (await api.call('getUsage', { params: { subject } })).usage,
       view: viewWith(({ subject, history }) =>
         history && (history.bans > 0 || history.lifted)
           ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
@@ -31,7 +31,7 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
       changes: 'idempotent',
       examples: ['usage reset acme'],
       ask: async (api, _options, subject) =>
-        (await api.call('POST', `/usage/${segment(subject)}/reset`)).usage,
+        (await api.call('resetUsage', { params: { subject } })).usage,
       view: viewWith(banIn),
     }),
     call('grant <key-or-account>', 'refund units in the current windows, at most the units used', {
@@ -42,8 +42,7 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
       changes: 'idempotent',
       examples: ['usage grant key_4fGh… --units 500 --window day'],
       ask: async (api, { units, window }: BodyOf<'grantUsage'>, subject) =>
-        (await api.call('POST', `/usage/${segment(subject)}/grant`, { body: { units, window } }))
-          .usage,
+        (await api.call('grantUsage', { params: { subject }, body: { units, window } })).usage,
       view: viewWith(banIn),
     }),
   ],

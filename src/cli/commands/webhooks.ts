@@ -1,5 +1,5 @@
-import type { WebhookTest } from '@storegate/console';
-import { plural } from '@storegate/console/words';
+import type { WebhookTest } from '@storegate/admin-api';
+import { plural } from '@storegate/admin-api/words';
 import { call, command, option } from '../command.ts';
 import { listView, safeText } from '../output.ts';
 
@@ -19,7 +19,7 @@ export const webhookCommands = command('webhooks', 'list and test webhook endpoi
   commands: [
     call('list', 'list webhook endpoints, with pending and failed events', {
       isDefault: true,
-      ask: async (api) => (await api.call('GET', '/webhooks')).endpoints,
+      ask: async (api) => (await api.call('listWebhooks')).endpoints,
       view: {
         text: (endpoints, page) =>
           page.table(
@@ -33,7 +33,7 @@ export const webhookCommands = command('webhooks', 'list and test webhook endpoi
     }),
     call('schema', 'print the JSON Schema of all events', {
       examples: ['webhooks schema > events.json'],
-      ask: (api) => api.call('GET', '/webhooks/schema'),
+      ask: (api) => api.call('getWebhookSchema'),
       view: { text: (schema) => `${JSON.stringify(schema, null, 2)}\n` },
     }),
     call('test', 'send a test event to all endpoints; a success also sends pending events', {
@@ -41,7 +41,7 @@ export const webhookCommands = command('webhooks', 'list and test webhook endpoi
       changes: 'idempotent',
       examples: ['webhooks test --endpoint 5f1c22a09b3e'],
       ask: async (api, { endpoint }: { endpoint?: string }) =>
-        (await api.call('POST', '/webhooks/test', { body: { endpoint } })).tests,
+        (await api.call('testWebhooks', { body: { endpoint } })).tests,
       view: listView(
         ['id', 'host', 'result', 'status', 'ms', 'error'],
         'No webhook endpoints.',

@@ -1,7 +1,14 @@
-import type { AnswerTo, QueryOf, SentTo } from '@storegate/console';
+import {
+  type Call,
+  type FieldFault,
+  type LiveEvent,
+  type ParamsOf,
+  type Query,
+  queryText,
+  type Sent,
+} from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { holdsSecret } from '../../common/secret-mask.ts';
-import { REASON_HEADER } from '../../keys/operators/headers.ts';
 import { GIVE_THE_ID } from '../../keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
@@ -11,36 +18,17 @@ export interface Connection {
   /** Throws CommandError, also if the gateway ends the stream. */
   follow(
     path: '/live',
-    query: QueryOf<'followLive'>,
-    onEvent: (event: string, data: unknown) => void,
+    query: ParamsOf<'followLive'>,
+    onEvent: (event: LiveEvent) => void,
     stop: AbortSignal,
   ): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A connection with calls that are in the contract only. */
+/** A connection that calls operations of the contract. */
 export interface Api extends Omit<Connection, 'call'> {
   /** Throws CommandError. */
-  call<Method extends string, Path extends string>(
-    method: Method,
-    path: Path,
-    ...sent: SentTo<Method, Path, unknown>
-  ): Promise<AnswerTo<Method, Path>>;
-}
-
-export interface Sent {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  readonly body?: unknown;
-  readonly idempotencyKey?: string | undefined;
-  readonly reason?: string | undefined;
-}
-
-export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string, string> {
-  return {
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
-    ...(reason !== undefined && { [REASON_HEADER]: encodeURIComponent(reason) }),
-  };
+  readonly call: Call;
 }
 
 /**
@@ -48,12 +36,6 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
  * reached, and does not respond any more.
  */
 export type CallFailure = 'usage' | 'shut' | 'lost' | 'failed';
-
-/** A field of a call, in the words of the admin API. */
-export interface FieldFault {
-  readonly pointer: string;
-  readonly message: string;
-}
 
 interface Details {
   readonly failure?: CallFailure;
@@ -79,13 +61,14 @@ export function failureOf(status: number): CallFailure {
   return status === 400 ? 'usage' : 'failed';
 }
 
-/** Throws CommandError for a secret, as `segment` does for paths. */
-export function queryOf(query: Sent['query'] = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    if (holdsSecret(String(value))) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
-    search.set(name, String(value));
-  }
-  return search.toString();
+/** Throws CommandError for a secret: paths and queries are logged. */
+export function refuseSecret(text: string): void {
+  if (holdsSecret(text)) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
+}
+
+/** The text of `query`. Throws CommandError for a secret in it or in `path`. */
+export function queryOf(path: string, query: Query = {}): string {
+  for (const text of [decodeURIComponent(path), ...Object.values(query)])
+    refuseSecret(String(text));
+  return queryText(query);
 }

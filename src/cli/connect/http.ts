@@ -1,15 +1,14 @@
-import { eventsIn } from '@storegate/console/words';
-import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
-import { ADMIN_HEADER, SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
 import {
-  CommandError,
-  type Connection,
+  ADMIN_HEADER,
+  eventsIn,
   type FieldFault,
-  failureOf,
   headersOf,
-  queryOf,
+  type Query,
   type Sent,
-} from './api.ts';
+  SHELL_USER_HEADER,
+} from '@storegate/admin-api';
+import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
+import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
 
 interface HttpOptions {
   /** The shell user, valid only with the token of the data folder. */
@@ -43,7 +42,7 @@ export function connectOverHttp(
     stop = AbortSignal.timeout(timeout),
   ): Promise<Response> {
     const { query, body } = sent;
-    const search = queryOf(query);
+    const search = queryOf(path, query);
     const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
@@ -81,11 +80,7 @@ export function connectOverHttp(
   }
 
   /** Ends when `stop` aborts. */
-  async function* textOf(
-    path: string,
-    query: NonNullable<Sent['query']>,
-    stop: AbortSignal,
-  ): AsyncGenerator<string> {
+  async function* textOf(path: string, query: Query, stop: AbortSignal): AsyncGenerator<string> {
     const ending = new AbortController();
     const silent = setTimeout(() => ending.abort(), silence);
     try {
@@ -120,7 +115,7 @@ export function connectOverHttp(
       for await (const part of textOf(path, query, stop)) {
         const { events, rest } = eventsIn(text + part);
         text = rest;
-        for (const { name, data } of events) onEvent(name, data);
+        for (const event of events) onEvent(event);
       }
     },
     // Idle connections do not keep the process alive.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { headersOf, type Sent } from '@storegate/admin-api';
 import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, adminContract, createAdminApi } from '../../admin/api.ts';
@@ -11,13 +12,13 @@ import type { Config } from '../../config/config.ts';
 import { type Contract, loadContract } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { contractSource } from '../../config/describe.ts';
-import { shellUser } from '../../keys/operators/headers.ts';
+import { shellUser } from '../../keys/operators/shell-user.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
 import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
 import { untilStopped } from '../terminal.ts';
-import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
 import { connectOverHttp } from './http.ts';
 import { openStorage } from './storage.ts';
 
@@ -140,9 +141,9 @@ function listen(
 ): Promise<void> {
   const { promise, reject } = Promise.withResolvers<void>();
   const end = follow({
-    send(event, data) {
+    send(name, data) {
       try {
-        onEvent(event, JSON.parse(JSON.stringify(data)));
+        onEvent(JSON.parse(JSON.stringify({ name, data })));
       } catch (error) {
         reject(error);
       }
@@ -166,7 +167,7 @@ async function ask(
     operator,
     method,
     path,
-    query: queryOf(query),
+    query: queryOf(path, query),
     headers: Object.entries(headersOf(sent)).flat(),
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });

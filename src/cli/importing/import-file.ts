@@ -22,7 +22,7 @@ export async function importFile(
   const { file, format = formatOf(file), dryRun = false, skipBad = false } = options;
   const source = await sourceOf(terminal, file);
   const read = await READERS[format]();
-  const importMany: ImportMany = (body) => api.call('POST', '/keys/import-many', { body });
+  const importMany: ImportMany = (body) => api.call('importKeys', { body });
   const pass = (mode: Mode) => sendKeys(importMany, read(source), options, mode);
   if (dryRun) return await pass({ dryRun });
   if (skipBad) return await pass({ skipBad });

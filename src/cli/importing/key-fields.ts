@@ -1,4 +1,4 @@
-import type { ManyImportedKeys } from '@storegate/console';
+import type { ManyImportedKeys } from '@storegate/admin-api';
 import { isDateTime } from '@storegate/openapi/formats';
 import { LAST_TIME } from '../../config/durations.ts';
 import { ConfigError } from '../../config/problems/problems.ts';

@@ -1,5 +1,5 @@
-import type { ImportReport, ManyImportedKeys } from '@storegate/console';
-import { plural } from '@storegate/console/words';
+import type { ImportReport, ManyImportedKeys } from '@storegate/admin-api';
+import { plural } from '@storegate/admin-api/words';
 import { CommandError } from '../connect/api.ts';
 import {
   type Defaults,
@@ -32,10 +32,7 @@ export interface Tally {
 
 export type ImportMany = (body: ManyImportedKeys) => Promise<ImportReport>;
 
-export interface Mode {
-  readonly dryRun?: boolean;
-  readonly skipBad?: boolean;
-}
+export type Mode = Pick<ManyImportedKeys, 'dryRun' | 'skipBad'>;
 
 /** Throws CommandError with the place if a call fails; keys of earlier calls stay imported. */
 export async function sendKeys(

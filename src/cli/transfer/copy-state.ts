@@ -5,7 +5,7 @@ import { readVersion } from '../../common/version.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Outage } from '../../errors/outage.ts';
-import { shellUser } from '../../keys/operators/headers.ts';
+import { shellUser } from '../../keys/operators/shell-user.ts';
 import { folderSource } from '../../state/embedded/transfer/source.ts';
 import { folderTarget } from '../../state/embedded/transfer/target.ts';
 import { openRedisSource } from '../../state/redis/transfer/source.ts';

@@ -1,3 +1,4 @@
+import type { ParamsOf } from '@storegate/admin-api';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 
@@ -68,15 +69,10 @@ export class IdempotencyConflict extends Error {
   }
 }
 
-export interface AuditQuery {
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly target?: string | undefined;
+/** With `above` oldest first. */
+export interface AuditQuery extends Omit<ParamsOf<'listAudit'>, 'since'> {
   /** Inclusive, Unix milliseconds. */
   readonly since?: number | undefined;
-  readonly below?: number | undefined;
-  /** Oldest first. */
-  readonly above?: number | undefined;
   readonly limit: number;
 }
 

@@ -1,11 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Role } from '@storegate/admin-api';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { hashSecret } from '../secret.ts';
 import type { AuditNote } from './audit-log.ts';
-
-/** Each role includes the one before. */
-export const ROLES = ['read', 'operate', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
 
 export interface TokenRecord {
   readonly name: string;
@@ -35,10 +32,6 @@ export interface Operator {
 }
 
 export const CONFIGURED = 'configured';
-
-export function mayActAs({ role }: Operator, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
-}
 
 /** 256 random bits after a prefix that secret scanners recognise. */
 export function makeToken(): string {

@@ -1,7 +1,8 @@
-import type { Fault } from '@storegate/openapi';
+import type { Faults } from '@storegate/admin-api';
 import { peerQuery } from './query.ts';
 import {
   has,
+  type Is,
   isCount,
   isFlag,
   isLength,
@@ -78,16 +79,14 @@ const isWindow = has({
 /** In units that were left. */
 export interface WindowView extends Of<typeof isWindow> {}
 
-const isFaults = has({
+type Fault = Faults['faults'][number];
+
+const isFaults: Is<Faults> = has({
   side: oneOf('request', 'response'),
   reportOnly: isFlag,
   count: isCount,
-  faults: listOf(
-    has({ in: isWord<Fault['in']>(), pointer: isText, rule: isWord<Fault['rule']>() }),
-  ),
+  faults: listOf(has({ in: isWord<Fault['in']>(), pointer: isText, rule: isText })),
 });
-
-export interface FaultsView extends Of<typeof isFaults> {}
 
 const isBackendView = has({
   attempts: isCount,

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import type { Faults } from '@storegate/admin-api';
 import { ClientError } from '@storegate/http1';
 import { roundMilliseconds } from '../../common/time.ts';
 import { CATALOGUE } from '../../errors/catalogue.ts';
@@ -9,7 +10,6 @@ import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';
 import type {
   DecisionView,
-  FaultsView,
   ListedRequest,
   RequestView,
   Step,
@@ -18,7 +18,7 @@ import type {
 
 /** Notes from earlier events of the request. */
 export interface Notes {
-  readonly faults: FaultsView[];
+  readonly faults: Faults[];
   retries: number;
   /** Kinds of errors; `null`: no outage. */
   outage: string | null;
@@ -147,7 +147,7 @@ function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView
   }));
 }
 
-function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsView[] {
+function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): Faults[] {
   const reported = notes?.faults ?? [];
   if (!trace?.faults) return [...reported];
   return [
@@ -161,7 +161,7 @@ export function reportedFaults({
   refused,
   count,
   faults,
-}: EventOf<'contract.fault'>): FaultsView {
+}: EventOf<'contract.fault'>): Faults {
   const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
   return { side, reportOnly: !refused, count, faults: first };
 }

@@ -1,10 +1,10 @@
+import { ROLES } from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
-import { ROLES } from '../../keys/operators/tokens.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { isScope } from '../../limits/scopes.ts';

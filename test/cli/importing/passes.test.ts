@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ManyImportedKeys } from '@storegate/console';
+import type { ManyImportedKeys } from '@storegate/admin-api';
 import { CommandError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
 import { bad, type Read } from '../../../src/cli/importing/rows.ts';

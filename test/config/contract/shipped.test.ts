@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { atOnce, serialize } from '@storegate/openapi';
-import { ADMIN_CONTRACT } from '../../../src/admin/api.ts';
 import {
   type Contract,
   checkContract,

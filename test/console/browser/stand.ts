@@ -1,5 +1,5 @@
+import type { Role } from '@storegate/admin-api';
 import type { Page } from 'playwright-core';
-import type { Role } from '../../../src/keys/operators/tokens.ts';
 import { makeSecret } from '../../../src/keys/secret.ts';
 import { type AdminCall, adminOf } from '../../support/admin.ts';
 import { TestBrowser } from '../../support/browser.ts';

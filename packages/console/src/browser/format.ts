@@ -1,16 +1,4 @@
-// Figures and times for people, also for the command line.
-
-let format: Intl.NumberFormat | undefined;
-
-export function number(value: number): string {
-  // Made on first use: Intl takes milliseconds to load.
-  format ??= new Intl.NumberFormat('en');
-  return format.format(value);
-}
-export const percent = (share: number) =>
-  `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
-export const plural = (count: number, one: string, many = `${one}s`) =>
-  `${number(count)} ${count === 1 ? one : many}`;
+// Figures and times for people, only in the console.
 
 /** A dash for what is not known. */
 export const orDash = (value: number | null, format: (value: number) => string) =>
@@ -37,24 +25,6 @@ export function bytes(value: number): string {
   return `${unit === 0 ? left : left.toPrecision(3)} ${units[unit]}`;
 }
 
-/** A duration in its two largest units: `1d 4h`, `12m 5s`, `40s`. */
-export function span(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
-  const parts = [
-    ['d', Math.floor(seconds / 86_400)],
-    ['h', Math.floor(seconds / 3_600) % 24],
-    ['m', Math.floor(seconds / 60) % 60],
-    ['s', seconds % 60],
-  ] as const;
-  const first = parts.findIndex(([, count]) => count > 0);
-  if (first === -1) return '0s';
-  return parts
-    .slice(first, first + 2)
-    .filter(([, count]) => count > 0)
-    .map(([unit, count]) => `${count}${unit}`)
-    .join(' ');
-}
-
 const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
 
 /** A time of the reader's clock; with its date unless it is today's. */
@@ -67,9 +37,3 @@ export function clockTime(iso: string, now = new Date()): string {
 /** A time of the day of the last days: `Sun 10:20`. */
 export const dayTime = (at: number) =>
   new Date(at).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
-
-/** `3m ago`, `in 12s`. */
-export function fromNow(iso: string, now = Date.now()): string {
-  const ahead = Date.parse(iso) - now;
-  return ahead > 0 ? `in ${span(ahead)}` : `${span(-ahead)} ago`;
-}

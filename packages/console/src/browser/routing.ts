@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { queryText } from './api/client.ts';
+import { searchOf } from './api/client.ts';
 
 /**
  * A place in the console: `#/plans/free?new=plan` is the view `plans` with the rest `free` and a
@@ -28,7 +28,7 @@ export function linkTo(
   rest = '',
   query: Readonly<Record<string, string | undefined>> = {},
 ): string {
-  return `#/${view}${rest && `/${encodeURIComponent(rest)}`}${queryText(query)}`;
+  return `#/${view}${rest && `/${encodeURIComponent(rest)}`}${searchOf(query)}`;
 }
 
 /** Goes to a place. `replace` leaves no step back to the place before. */

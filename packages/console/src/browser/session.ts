@@ -1,9 +1,7 @@
+import { includesRole, type Role } from '@storegate/admin-api';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Role } from '../admin-api.ts';
 import { type Session, SIGNED_OUT } from './api/client.ts';
-
-const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
 export const SessionContext = createContext<Session>(SIGNED_OUT);
 
@@ -12,5 +10,5 @@ export const SessionContext = createContext<Session>(SIGNED_OUT);
  * same.
  */
 export function useMay(needed: Role): boolean {
-  return ROLES.indexOf(useContext(SessionContext).operator!.role) >= ROLES.indexOf(needed);
+  return includesRole(useContext(SessionContext).operator!.role, needed);
 }

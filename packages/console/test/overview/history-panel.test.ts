@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { HistoryStep, LiveNow } from '../../src/admin-api.ts';
+import type { HistoryStep, LiveNow } from '@storegate/admin-api';
 import { kindsOf, onLine, sumOf, ticksOnLine } from '../../src/browser/views/overview/outcomes.ts';
 
 const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Backend, Gateway, LiveGateway, LiveNow, Status } from '../../src/admin-api.ts';
+import type { Backend, Gateway, LiveGateway, LiveNow, Status } from '@storegate/admin-api';
 import { troublesIn } from '../../src/browser/views/overview/verdict.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';

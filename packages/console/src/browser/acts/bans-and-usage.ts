@@ -1,7 +1,8 @@
+import type { Bans, UsageList } from '@storegate/admin-api';
+import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Bans, NewBan, UsageList } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
-import { clockTime, number } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { type Act, textIn } from '../parts/act.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
 
@@ -49,7 +50,7 @@ function endText({ bans }: Bans): string {
 }
 
 /** What bans and extensions share: a duration and a reason. */
-const durationAct = (label: string, send: (body: NewBan, reason: string) => Promise<Bans>) => ({
+const durationAct = (label: string, operation: 'addBan' | 'extendBan', subject: string) => ({
   dangerous: true,
   needsReason: true,
   fields: h(DurationField, {
@@ -61,7 +62,8 @@ const durationAct = (label: string, send: (body: NewBan, reason: string) => Prom
     note: 'For example 30m, 2h or 30d.',
   }),
   async run(form: FormData, reason: string) {
-    return endText(await send({ duration: textIn(form, 'length'), reason }, reason));
+    const body = { duration: textIn(form, 'length'), reason };
+    return endText(await call(operation, { params: { subject }, body, reason }));
   },
 });
 
@@ -69,18 +71,14 @@ export const banAct = ({ subject, words }: BanTarget): Act => ({
   title: `Ban ${subject}`,
   verb: 'Ban',
   effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
-  ...durationAct('Duration', (body, reason) =>
-    call('PUT', `/bans/${encodeURIComponent(subject)}`, { body, reason }),
-  ),
+  ...durationAct('Duration', 'addBan', subject),
 });
 
 export const extendAct = ({ subject, words }: BanTarget, until: string | null): Act => ({
   title: `Extend the ban of ${subject}`,
   verb: 'Extend',
   effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level rises by one.`,
-  ...durationAct('Extension', (body, reason) =>
-    call('POST', `/bans/${encodeURIComponent(subject)}/extend`, { body, reason }),
-  ),
+  ...durationAct('Extension', 'extendBan', subject),
 });
 
 export const liftAct = ({ subject, words }: BanTarget): Act => ({
@@ -88,7 +86,7 @@ export const liftAct = ({ subject, words }: BanTarget): Act => ({
   verb: 'Lift ban',
   effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
   async run(_form, reason) {
-    const answer = await call('DELETE', `/bans/${encodeURIComponent(subject)}`, { reason });
+    const answer = await call('liftBan', { params: { subject: subject }, reason });
     return `The ban of ${subject} is lifted. ${remainingText(answer)}`;
   },
 });
@@ -117,10 +115,7 @@ export const grantAct = ({ subject, words }: BanTarget, windows: readonly string
     const units = Number(form.get('units'));
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
-    const answer = await call('POST', `/usage/${encodeURIComponent(subject)}/grant`, {
-      body,
-      reason,
-    });
+    const answer = await call('grantUsage', { params: { subject: subject }, body, reason });
     return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(answer)}`;
   },
 });
@@ -130,7 +125,7 @@ export const resetAct = ({ subject, words }: BanTarget): Act => ({
   verb: 'Reset windows',
   effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
   async run(_form, reason) {
-    const answer = await call('POST', `/usage/${encodeURIComponent(subject)}/reset`, { reason });
+    const answer = await call('resetUsage', { params: { subject: subject }, reason });
     return `Counters were reset. ${remainingText(answer)}`;
   },
 });

@@ -1,6 +1,6 @@
+import type { Key, KeyUpdate, NewKey, Plan } from '@storegate/admin-api';
 import { type ComponentChildren, h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Key, KeyUpdate, NewKey, Plan } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
@@ -9,10 +9,8 @@ import { ClientLink } from '../parts/data.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
 import { Failure } from '../parts/view.ts';
 
-const keyPath = ({ id }: Key) => `/keys/${encodeURIComponent(id)}` as const;
-
-const patched = (key: Key, body: KeyUpdate, reason: string) =>
-  call('PATCH', keyPath(key), { body, reason });
+const patched = ({ id }: Key, body: KeyUpdate, reason: string) =>
+  call('updateKey', { params: { id }, body, reason });
 
 /** What can be done to a key that is not revoked. */
 export const keyActs = (key: Key): readonly Act[] => [
@@ -105,7 +103,7 @@ function rotateAct(key: Key): Act {
     ],
     async run(form, reason) {
       const body = { overlap: textIn(form, 'overlap'), ...(form.has('force') && { force: true }) };
-      const { key: secret } = await call('POST', `${keyPath(key)}/rotate`, { body, reason });
+      const { key: secret } = await call('rotateKey', { params: { id: key.id }, body, reason });
       return h(SecretOnce, { secret }, `This is the new secret of ${key.id}.`);
     },
   };
@@ -120,15 +118,15 @@ const STATUS_EFFECTS = {
     `Revokes ${id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
 };
 
+const STATUS_CALLS = { Disable: 'disableKey', Enable: 'enableKey', Revoke: 'revokeKey' } as const;
+
 const statusAct = (key: Key, verb: keyof typeof STATUS_EFFECTS): Act => ({
   title: `${verb} ${key.id}`,
   verb,
   dangerous: verb !== 'Enable',
   effect: STATUS_EFFECTS[verb](key.id),
   async run(_form, reason) {
-    if (verb === 'Disable') await call('POST', `${keyPath(key)}/disable`, { reason });
-    if (verb === 'Enable') await call('POST', `${keyPath(key)}/enable`, { reason });
-    if (verb === 'Revoke') await call('DELETE', keyPath(key), { reason });
+    await call(STATUS_CALLS[verb], { params: { id: key.id }, reason });
     return `${key.id} is ${verb.toLowerCase()}d.`;
   },
 });
@@ -183,7 +181,7 @@ export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?:
       ]),
     ],
     async run(form, reason) {
-      const { key: secret, ...key } = await call('POST', '/keys', { body: bodyOf(form), reason });
+      const { key: secret, ...key } = await call('createKey', { body: bodyOf(form), reason });
       return h(SecretOnce, { secret }, [
         'This is the secret of ',
         h(ClientLink, { who: key.id }),
@@ -226,7 +224,7 @@ function pairOf(text: string): [string, string] {
  * reads all keys.
  */
 function PlanChoice({ value }: { value: string }) {
-  const { value: answer, error } = useAnswer('/plans');
+  const { value: answer, error } = useAnswer('listPlans');
   const options = answer?.plans.map((plan) => [plan.name, inWords(plan)] as const) ?? [
     [value, value] as const,
   ];

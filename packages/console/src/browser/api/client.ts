@@ -1,5 +1,13 @@
-import type { Role } from '../../admin-api.ts';
-import type { AnswerTo, SentTo } from '../../calls.ts';
+import {
+  createClient,
+  type FieldFault,
+  headersOf,
+  type ParamsOf,
+  type Query,
+  queryText,
+  ROUTES,
+  type Role,
+} from '@storegate/admin-api';
 
 /**
  * The admin API, by which alone the console knows and does anything. Sessions admit it below this
@@ -27,25 +35,14 @@ export class ApiError extends Error {
   readonly code: string;
   /** 0: the gateway did not answer. */
   readonly status: number;
-  readonly details: readonly { readonly pointer: string; readonly message: string }[];
+  readonly details: readonly FieldFault[];
 
-  constructor(code: string, message: string, status: number, details: ApiError['details'] = []) {
+  constructor(code: string, message: string, status: number, details: readonly FieldFault[] = []) {
     super(message);
     this.code = code;
     this.status = status;
     this.details = details;
   }
-}
-
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
-export interface CallOptions {
-  /** Values that are undefined or empty are left out. */
-  readonly query?: Query | undefined;
-  readonly body?: unknown;
-  /** Why it is done, for the audit log. */
-  readonly reason?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Milliseconds that a question may take: a gateway that hangs is shown like one that is down. */
@@ -58,43 +55,28 @@ const lost = new Map<string, { readonly key: string; readonly until: number }>()
 /** Dispatches an event when a call was refused because the session has ended. */
 export const signedOut = new EventTarget();
 
-/** A call of the admin API. Rejects with ApiError; with what `signal` was aborted for. */
-export function call<Method extends string, Path extends string>(
-  method: Method,
-  path: Path,
-  ...options: SentTo<Method, Path, Pick<CallOptions, 'reason' | 'signal'>>
-): Promise<AnswerTo<Method, Path>> {
-  return request(method, path, ...(options as [CallOptions?]));
-}
-
-/** `call` without a look at the contract. */
-export async function request<T>(
-  method: string,
-  path: string,
-  options: CallOptions = {},
-): Promise<T> {
-  const { query = {}, body, reason, signal } = options;
-  const headers: Record<string, string> = {};
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
-  if (reason) headers['X-Storegate-Reason'] = encodeURIComponent(reason);
-  const url = API + path + queryText(query);
+/** Calls the admin API. Rejects with ApiError; with what `signal` was aborted for. */
+export const call = createClient(async (method, path, { query, signal, ...options }) => {
+  const { body } = options;
+  const url = API + path + searchOf(query);
   const text = body === undefined ? null : JSON.stringify(body);
   // Who makes a call again, because its answer was lost, does it once: it has the same
   // Idempotency-Key.
   const asked = `${url}\n${text}`;
-  const key = method === 'POST' ? keyOf(asked) : null;
-  if (key !== null) headers['Idempotency-Key'] = key;
+  const key = method === 'POST' ? keyOf(asked) : undefined;
+  const headers = headersOf({ ...options, idempotencyKey: key });
   const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
   const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
   try {
-    return await sent<T>(url, { method, headers, body: text, signal: stop });
+    return await sent(url, { method, headers, body: text, signal: stop });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
-    if (error.status === 0 && key !== null) lost.set(asked, { key, until: Date.now() + AGAIN });
+    if (error.status === 0 && key !== undefined)
+      lost.set(asked, { key, until: Date.now() + AGAIN });
     throw error;
   }
-}
+});
 
 function keyOf(asked: string): string {
   const before = lost.get(asked);
@@ -108,16 +90,14 @@ const newKey = () =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 
-/** Opens a stream of events of the admin API. Rejects as `call`. */
+/** Opens the stream of events. Rejects as `call`. */
 export async function openStream(
-  path: string,
-  query: Query,
+  query: ParamsOf<'followLive'>,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const response = await fetched(API + path + queryText(query), {
-    headers: { Accept: 'text/event-stream' },
-    signal,
-  });
+  const headers = { Accept: 'text/event-stream' };
+  const url = API + ROUTES.followLive[1] + searchOf(query);
+  const response = await fetched(url, { headers, signal });
   if (response.ok) return response.body!;
   const error = refusalIn(response, await response.json().catch(() => null));
   if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
@@ -160,9 +140,9 @@ function refusalIn(response: Response, answer: unknown): ApiError {
   return new ApiError(code ?? 'no_answer', words, response.status, details);
 }
 
-/** With its question mark; without values that are undefined or empty. */
-export function queryText(query: Query): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const texts = given.map(([name, value]): [string, string] => [name, String(value)]);
-  return texts.length === 0 ? '' : `?${new URLSearchParams(texts)}`;
+/** A query with its question mark; without values that are undefined or empty. */
+export function searchOf(query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  const text = queryText(Object.fromEntries(given));
+  return text && `?${text}`;
 }

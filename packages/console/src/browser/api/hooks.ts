@@ -1,6 +1,6 @@
+import type { InputOf, OperationId, ResponseOf } from '@storegate/admin-api';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { AnswerTo, SentTo } from '../../calls.ts';
-import { ApiError, type CallOptions, request } from './client.ts';
+import { ApiError, call } from './client.ts';
 
 /** Milliseconds until the next attempt, if the gateway or the state was down. */
 const AGAIN = 5_000;
@@ -28,15 +28,15 @@ interface Polling {
 }
 
 /**
- * Asks `GET path` of the admin API, again when path or query change. Late answers to what is not
+ * Calls an operation that reads, again when its parameters change. Late answers to what is not
  * asked any more are dropped.
  */
-export function useAnswer<Path extends string>(
-  path: Path,
-  ...[options]: SentTo<'GET', Path, Polling>
-): Answer<AnswerTo<'GET', Path>> {
-  const { query, every }: Pick<CallOptions, 'query'> & Polling = options ?? {};
-  const asked = JSON.stringify([path, query]);
+export function useAnswer<Id extends OperationId>(
+  id: Id,
+  ...[input]: InputOf<Id, Polling>
+): Answer<ResponseOf<Id>> {
+  const { every, ...sent }: Polling & { params?: unknown } = input ?? {};
+  const asked = JSON.stringify([id, sent]);
   const [state, setState] = useState<State>({ of: asked, ...NOTHING });
   const running = useRef<AbortController | null>(null);
 
@@ -48,7 +48,8 @@ export function useAnswer<Path extends string>(
       before.of === asked ? { ...before, loading: true } : { of: asked, ...NOTHING },
     );
     try {
-      const value = await request('GET', path, { query, signal: aborting.signal });
+      const args = [{ ...sent, signal: aborting.signal }] as unknown as InputOf<Id>;
+      const value = await call(id, ...args);
       setState({ of: asked, value, error: null, loading: false });
     } catch (error) {
       if (aborting.signal.aborted) return;
@@ -77,7 +78,7 @@ export function useAnswer<Path extends string>(
   }, [refresh, each]);
 
   const { value, error, loading } = state.of === asked ? state : NOTHING;
-  return { value: value as AnswerTo<'GET', Path> | null, error, loading, refresh };
+  return { value: value as ResponseOf<Id> | null, error, loading, refresh };
 }
 
 /**

@@ -1,7 +1,6 @@
+import { eventsIn, type LiveEvent, type LiveEvents, type ParamsOf } from '@storegate/admin-api';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { QueryOf } from '../../calls.ts';
-import { ApiError, openStream, type Query } from './client.ts';
-import { eventsIn } from './events.ts';
+import { ApiError, openStream } from './client.ts';
 
 export interface StreamState {
   readonly status: 'opening' | 'live' | 'lost';
@@ -20,8 +19,8 @@ const AGAIN = 2_000;
 const SILENCE = 5_000;
 
 interface Stream {
-  readonly query: Query;
-  readonly onEvent: (data: unknown) => void;
+  readonly query: ParamsOf<'followLive'>;
+  readonly onEvent: (data: LiveEvent['data']) => void;
   readonly onState: (state: StreamState) => void;
 }
 
@@ -35,7 +34,7 @@ async function keepOpen({ query, onEvent, onState }: Stream, stopped: AbortSigna
     const silence = new AbortController();
     let error: ApiError | null = null;
     try {
-      const stream = await openStream('/live', query, AbortSignal.any([stopped, silence.signal]));
+      const stream = await openStream(query, AbortSignal.any([stopped, silence.signal]));
       since = null;
       onState({ status: 'live', since, error });
       await readEvents(stream, silence, onEvent);
@@ -82,7 +81,11 @@ export interface LiveStream extends StreamState {
 /**
  * Follows `GET /live` while the view is there and does not pause it, again when the query changes.
  */
-export function useLive(query: QueryOf<'followLive'>, onEvent: Stream['onEvent']): LiveStream {
+export function useLive<Name extends keyof LiveEvents>(
+  event: Name,
+  filter: Omit<ParamsOf<'followLive'>, 'event'>,
+  onEvent: (data: LiveEvents[Name]) => void,
+): LiveStream {
   const [state, setState] = useState(CONNECTING);
   const [paused, setPaused] = useState(false);
   const newest = useRef(onEvent);
@@ -91,10 +94,14 @@ export function useLive(query: QueryOf<'followLive'>, onEvent: Stream['onEvent']
     if (paused) return;
     const stopping = new AbortController();
     void keepOpen(
-      { query, onEvent: (data) => newest.current(data), onState: setState },
+      {
+        query: { event, ...filter },
+        onEvent: (data) => newest.current(data as LiveEvents[Name]),
+        onState: setState,
+      },
       stopping.signal,
     );
     return () => stopping.abort();
-  }, [paused, JSON.stringify(query)]);
+  }, [paused, JSON.stringify(filter)]);
   return { ...(paused ? CONNECTING : state), paused, setPaused };
 }

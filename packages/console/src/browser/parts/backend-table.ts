@@ -1,7 +1,6 @@
+import type { Backend } from '@storegate/admin-api';
+import { isWell, number, reasonInWords, stateInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Backend } from '../../admin-api.ts';
-import { number } from '../format.ts';
-import { isWell, reasonInWords, stateInWords } from '../sentences/gateways.ts';
 import { Badge, type Column, Table, Time, type Tone } from './data.ts';
 
 const TONES = {

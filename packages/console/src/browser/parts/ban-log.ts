@@ -1,7 +1,7 @@
+import type { BanEntry } from '@storegate/admin-api';
+import { actionInWords, authorInWords, endInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { BanEntry } from '../../admin-api.ts';
 import { clockTime } from '../format.ts';
-import { actionInWords, authorInWords, endInWords } from '../sentences/bans.ts';
 import { Badge, ClientLink, Table, Time } from './data.ts';
 
 interface BanLogProps {

@@ -1,6 +1,7 @@
+import { fromNow } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { clockTime, fromNow } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { linkTo } from '../routing.ts';
 
 // How data is shown: tables, facts, and what stands in their cells.

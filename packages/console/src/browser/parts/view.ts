@@ -1,9 +1,9 @@
+import type { PeerCoverage } from '@storegate/admin-api';
+import { missingGateways } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { PeerCoverage } from '../../admin-api.ts';
 import type { ApiError } from '../api/client.ts';
 import { type Answer, asOf } from '../api/hooks.ts';
-import { missingGateways } from '../sentences/gateways.ts';
 import { Texts, Time, type Tone } from './data.ts';
 
 interface ViewProps {

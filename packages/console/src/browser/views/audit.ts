@@ -1,8 +1,8 @@
+import type { Entry } from '@storegate/admin-api';
+import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Entry } from '../../admin-api.ts';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
-import { number } from '../format.ts';
 import { Badge, ClientLink, Facts, planLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
@@ -22,8 +22,15 @@ const SINCE = [
 export function Audit({ place: { query } }: { place: Place }) {
   const { actor = '', action = '', target = '', since = '', below = '' } = query;
   const [isLive, setLive] = useState(false);
-  const answer = useAnswer('/audit', {
-    query: { actor, action, target, since: useHoursAgo(since), below, limit: 50 },
+  const answer = useAnswer('listAudit', {
+    params: {
+      actor,
+      action,
+      target,
+      since: useHoursAgo(since),
+      below: Number(below) || undefined,
+      limit: 50,
+    },
     every: isLive ? 10_000 : undefined,
   });
   const go = (changed: Readonly<Record<string, string>>) =>

@@ -1,5 +1,5 @@
+import type { Ban } from '@storegate/admin-api';
 import { h } from 'preact';
-import type { Ban } from '../../admin-api.ts';
 import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
 import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
 import { type Acts, useActs } from '../parts/act.ts';
@@ -14,7 +14,7 @@ import { useMay } from '../session.ts';
 
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
-  const bans = useAnswer('/bans', { every: 5_000 });
+  const bans = useAnswer('listBans', { every: 5_000 });
   const acts = useActs(bans);
   const mayAct = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
@@ -86,8 +86,8 @@ const SPANS = [
 function History({ place: { query }, inForce }: { place: Place; inForce: string | null }) {
   const { subject = '', hours = '', below = '' } = query;
   const since = useHoursAgo(hours);
-  const answer = useAnswer('/ban-history', {
-    query: { subject: subject, since, below, limit: 50 },
+  const answer = useAnswer('listBanHistory', {
+    params: { subject: subject, since, below: Number(below) || undefined, limit: 50 },
   });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) =>

@@ -1,8 +1,8 @@
+import type { Key } from '@storegate/admin-api';
+import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Key } from '../../admin-api.ts';
 import { keyActs, newKeyAct } from '../acts/keys.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { number } from '../format.ts';
 import { type Acts, useActs } from '../parts/act.ts';
 import { ClientLink, clientLinks, Facts, isKeyId, planLink, Time } from '../parts/data.ts';
 import { Filters, SearchField } from '../parts/fields.ts';
@@ -36,7 +36,7 @@ export function Clients({ place }: { place: Place }) {
 }
 
 function Found({ find }: { find: string }) {
-  const answer = useAnswer('/keys', { query: { find, sort: '-created', limit: SHOWN } });
+  const answer = useAnswer('listKeys', { params: { find, sort: '-created', limit: SHOWN } });
   return answerView(answer, ({ keys, next }) => {
     const part = find.toLowerCase();
     const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) =>
@@ -59,7 +59,7 @@ function Found({ find }: { find: string }) {
 
 /** All that is known of one key, and what can be done to it. */
 function KeyPage({ name }: { name: string }) {
-  const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
+  const key = useAnswer('getKey', { params: { id: name }, every: 15_000 });
   const subject = useSubject(name);
   const acts = useActs(key, ...Object.values(subject));
   return h(
@@ -135,8 +135,8 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
 
 /** All that is known of one account with its keys, and what can be done to it. */
 function AccountPage({ name }: { name: string }) {
-  const account = useAnswer(`/accounts/${encodeURIComponent(name)}`);
-  const keys = useAnswer('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
+  const account = useAnswer('getAccount', { params: { account: name } });
+  const keys = useAnswer('listKeys', { params: { account: name, sort: '-created', limit: SHOWN } });
   const subject = useSubject(name);
   const mayAct = useMay('operate');
   const acts = useActs(account, keys, ...Object.values(subject));

@@ -1,8 +1,8 @@
+import type { Gateway, Setting, Status, WebhookEndpoint, Webhooks } from '@storegate/admin-api';
+import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Gateway, Setting, Status, WebhookEndpoint, Webhooks } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { number } from '../format.ts';
 import { Badge, Table, Texts, Time } from '../parts/data.ts';
 import { Field } from '../parts/fields.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
@@ -10,9 +10,9 @@ import { Files, Source } from './configuration/files.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
-  const settings = useAnswer('/config');
-  const status = useAnswer('/status', { every: 10_000 });
-  const webhooks = useAnswer('/webhooks', { every: 10_000 });
+  const settings = useAnswer('getConfig');
+  const status = useAnswer('getStatus', { every: 10_000 });
+  const webhooks = useAnswer('listWebhooks', { every: 10_000 });
   const about = 'Settings in force, their sources, and differences from the files';
   return h(View, { title: 'Configuration', about }, [
     h('h2', null, 'Files'),

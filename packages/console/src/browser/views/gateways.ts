@@ -1,19 +1,25 @@
+import type { BackendWithProcesses, Gateway } from '@storegate/admin-api';
+import {
+  connectionsInWords,
+  number,
+  processName,
+  slowestOf,
+  span,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { BackendWithProcesses, Gateway } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { bytes, milliseconds, number, span, total } from '../format.ts';
+import { bytes, milliseconds, total } from '../format.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Badge, Table, Time } from '../parts/data.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
-import { connectionsInWords, processName, slowestOf } from '../sentences/gateways.ts';
 
 /**
  * `storegate status` and `storegate backends`: every gateway that shares the state, and the backends
  * behind them.
  */
 export function Gateways() {
-  const answer = useAnswer('/status', { every: 5_000 });
-  const backends = useAnswer('/backends', { every: 5_000 });
+  const answer = useAnswer('getStatus', { every: 5_000 });
+  const backends = useAnswer('listBackends', { every: 5_000 });
   return h(
     View,
     { title: 'Gateways', about: 'Running gateways and differences in their configuration' },

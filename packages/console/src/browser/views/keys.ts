@@ -1,5 +1,5 @@
+import type { Key, KeyStatus, ParamsOf } from '@storegate/admin-api';
 import { h } from 'preact';
-import type { Key, KeyStatus } from '../../admin-api.ts';
 import { newKeyAct } from '../acts/keys.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
@@ -25,8 +25,17 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
 /** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
 export function Keys({ place: { query } }: { place: Place }) {
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
-  const answer = useAnswer('/keys', {
-    query: { find, account, plan, status, sort, after, limit: 50 },
+  const answer = useAnswer('listKeys', {
+    params: {
+      find,
+      account,
+      plan,
+      // The API checks what is in the address.
+      status: status as KeyStatus,
+      sort: sort as ParamsOf<'listKeys'>['sort'],
+      after,
+      limit: 50,
+    },
   });
   const mayAct = useMay('operate');
   const acts = useActs(answer);

@@ -1,15 +1,15 @@
+import type { Backend, LiveNow } from '@storegate/admin-api';
+import { isWell, number, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import type { Backend, LiveNow } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { type StreamState, useLive } from '../api/stream.ts';
-import { clockTime, milliseconds, number, plural } from '../format.ts';
+import { clockTime, milliseconds } from '../format.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Chart } from '../parts/chart.ts';
 import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
 import { linkTo } from '../routing.ts';
-import { isWell } from '../sentences/gateways.ts';
 import { SessionContext } from '../session.ts';
 import { HistoryPanels, kindsAsSeries, latencyAsSeries } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
@@ -22,10 +22,8 @@ const SHOWN_TICKS = 60;
 /** Whether all is well, and how it goes: live, the last hour, the last day. */
 export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
-  const stream = useLive({ event: 'now' }, (data) =>
-    setTicks((before) => withTick(before, data as LiveNow)),
-  );
-  const status = useAnswer('/status', { every: 10_000 });
+  const stream = useLive('now', {}, (tick) => setTicks((before) => withTick(before, tick)));
+  const status = useAnswer('getStatus', { every: 10_000 });
   return h(
     View,
     {

@@ -1,12 +1,12 @@
+import type { BanEscalation, History as HistoryAnswer, Plan } from '@storegate/admin-api';
+import { addressesInWords, inFlight, number, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { BanEscalation, History as HistoryAnswer, Plan } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { dayTime, number, plural, total } from '../format.ts';
+import { dayTime, total } from '../format.ts';
 import { Chart, type Series } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
-import { addressesInWords, inFlight } from '../sentences/plans.ts';
 import { useMay } from '../session.ts';
 import { Simulation } from './plans/simulation.ts';
 
@@ -17,7 +17,7 @@ export function Plans({ place: { rest, query } }: { place: Place }) {
 }
 
 function AllPlans() {
-  const answer = useAnswer('/plans');
+  const answer = useAnswer('listPlans');
   return h(
     View,
     {
@@ -89,7 +89,7 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
 
 /** One plan: what it is, what another one would do, and its requests. */
 function OnePlan({ name }: { name: string }) {
-  const answer = useAnswer(`/plans/${encodeURIComponent(name)}`);
+  const answer = useAnswer('getPlan', { params: { plan: name } });
   return h(View, { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     answerView(answer, (plan) => [
       h(Facts, {
@@ -122,7 +122,7 @@ function OnePlan({ name }: { name: string }) {
 }
 
 function NewPlan() {
-  const answer = useAnswer('/plans');
+  const answer = useAnswer('listPlans');
   return h(View, { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     answerView(answer, ({ plans }) =>
       h(Simulation, {
@@ -139,8 +139,8 @@ const STEPS = 48;
 
 /** How many requests of a plan limits admitted and refused, each half hour. */
 function PlanHistory({ plan }: { plan: string }) {
-  const answer = useAnswer('/history', {
-    query: { plan, since: '24h', step: '10m' },
+  const answer = useAnswer('getHistory', {
+    params: { plan, since: '24h', step: '10m' },
     every: 60_000,
   });
   return answerView(answer, (history) => [

@@ -1,9 +1,9 @@
+import type { RefusedRequest } from '@storegate/admin-api';
+import { number, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { LiveRefused, RefusedRequest } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { useLive } from '../api/stream.ts';
-import { number, plural } from '../format.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Filters, SearchField } from '../parts/fields.ts';
 import { LiveSwitch } from '../parts/live.ts';
@@ -30,9 +30,9 @@ function Refusals({ place }: { place: Place }) {
   const filter = { key, account, code };
   const filtered = key || account || code;
   const [tail, setTail] = useState<Tail>(NO_TAIL);
-  const answer = useAnswer('/requests', { query: filter });
-  const stream = useLive({ event: 'refused', ...filter }, (data) =>
-    setTail((before) => withRefused(before, data as LiveRefused)),
+  const answer = useAnswer('listRequests', { params: filter });
+  const stream = useLive('refused', filter, (refused) =>
+    setTail((before) => withRefused(before, refused)),
   );
   useEffect(() => setTail(NO_TAIL), [key, account, code]);
   // Loads what came while the stream was closed.

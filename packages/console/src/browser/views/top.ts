@@ -1,13 +1,20 @@
+import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
+import {
+  COUNTED,
+  missingWorkers,
+  number,
+  overcount,
+  percent,
+  topError,
+  topTotal,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Top as TopAnswer, TopItem } from '../../admin-api.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { clockTime, number, percent } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { ClientLink, planLink, Table, Time } from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
-import { missingWorkers } from '../sentences/gateways.ts';
-import { COUNTED, overcount, topError, topTotal } from '../sentences/top.ts';
 
 const WINDOWS = [
   ['minute', 'Last minute'],
@@ -24,15 +31,15 @@ const BY = [
   ['operations', 'Refusals by operation'],
 ] as const;
 
-const known = (options: readonly (readonly [string, string])[], value: string | undefined) =>
-  options.some(([one]) => one === value) ? value! : null;
+const known = <T>(options: readonly (readonly [T, string])[], value: string | undefined) =>
+  options.find(([one]) => one === value)?.[0];
 
 /** `storegate top`: who sends, and is refused, most. */
 export function Top({ place: { query } }: { place: Place }) {
   const window = known(WINDOWS, query.window) ?? 'hour';
   const by = known(BY, query.by) ?? 'requests';
-  const answer = useAnswer('/top', {
-    query: { window, by, limit: 50 },
+  const answer = useAnswer('getTop', {
+    params: { window, by, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,
   });
   const go = (changed: Readonly<Record<string, string>>) =>

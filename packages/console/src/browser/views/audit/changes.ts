@@ -1,4 +1,4 @@
-import type { Entry } from '../../../admin-api.ts';
+import type { Entry } from '@storegate/admin-api';
 import { clockTime } from '../../format.ts';
 
 /** A field that differs. `undefined`: it is not there. */

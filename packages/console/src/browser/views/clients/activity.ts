@@ -1,7 +1,7 @@
+import type { Audit, Entry, RefusedRequest, Requests } from '@storegate/admin-api';
+import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Audit, Entry, RefusedRequest, Requests } from '../../../admin-api.ts';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
-import { number } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { isKeyId, Table, Time } from '../../parts/data.ts';
 import { answerView, Missing } from '../../parts/view.ts';
@@ -16,13 +16,13 @@ export type SubjectRecords = ReturnType<typeof useSubject>;
 export function useSubject(name: string) {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
-  const usage = useAnswer(`/usage/${encodeURIComponent(name)}`, { every: isKey ? 5_000 : 15_000 });
-  const bans = useAnswer('/ban-history', { query: { subject: name, limit: SHOWN } });
-  const refusals = useAnswer('/requests', {
-    query: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: SHOWN },
+  const usage = useAnswer('getUsage', { params: { subject: name }, every: isKey ? 5_000 : 15_000 });
+  const bans = useAnswer('listBanHistory', { params: { subject: name, limit: SHOWN } });
+  const refusals = useAnswer('listRequests', {
+    params: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: SHOWN },
     every: 10_000,
   });
-  const changes = useAnswer('/audit', { query: { target: name, limit: SHOWN } });
+  const changes = useAnswer('listAudit', { params: { target: name, limit: SHOWN } });
   useRefreshWith(
     bans,
     usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)),

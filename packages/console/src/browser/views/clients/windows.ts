@@ -1,5 +1,6 @@
+import type { BanEntry, Usage } from '@storegate/admin-api';
+import { number, plural, recordInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { BanEntry, Usage } from '../../../admin-api.ts';
 import {
   type BanTarget,
   banAct,
@@ -9,11 +10,10 @@ import {
   liftAct,
   resetAct,
 } from '../../acts/bans-and-usage.ts';
-import { clockTime, number, plural } from '../../format.ts';
+import { clockTime } from '../../format.ts';
 import type { Acts } from '../../parts/act.ts';
 import { Badge, bothTimes, ClientLink, Table, Time } from '../../parts/data.ts';
 import { answerView, Notice } from '../../parts/view.ts';
-import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
 import type { SubjectRecords } from './activity.ts';
 

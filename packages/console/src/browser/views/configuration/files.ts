@@ -1,19 +1,23 @@
+import type { ConfigDiff, Reload as Reloaded } from '@storegate/admin-api';
+import {
+  contractCopyInWords,
+  type Difference,
+  differencesIn,
+  NO_DIFFERENCE,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ConfigDiff, Reload as Reloaded } from '../../../admin-api.ts';
 import { call } from '../../api/client.ts';
 import { useAnswer, useCall } from '../../api/hooks.ts';
 import { clockTime } from '../../format.ts';
 import { useActs } from '../../parts/act.ts';
 import { Badge, Table } from '../../parts/data.ts';
 import { answerView, Failure } from '../../parts/view.ts';
-import { type Difference, differencesIn, NO_DIFFERENCE } from '../../sentences/differences.ts';
-import { contractCopyInWords } from '../../sentences/gateways.ts';
 import { useMay } from '../../session.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
 export function Files({ onReloaded }: { onReloaded: () => void }) {
-  const answer = useAnswer('/config/diff');
+  const answer = useAnswer('diffConfig');
   const mayReload = useMay('admin');
   const [reloads, setReloads] = useState(0);
 
@@ -57,12 +61,12 @@ function Reload({ onDone }: { onDone: () => void }) {
 
   // The files may have changed since they were compared: the plan is computed when it is requested.
   async function plan() {
-    const planned = await call('POST', '/reload', { query: { dryRun: true } });
+    const planned = await call('reload', { params: { dryRun: true } });
     acts.open({
       title: 'Reload the configuration',
       effect: reloadInWords(planned, false),
       verb: 'Reload',
-      run: async (_form, reason) => reloadInWords(await call('POST', '/reload', { reason }), true),
+      run: async (_form, reason) => reloadInWords(await call('reload', { reason }), true),
       after: onDone,
     });
   }

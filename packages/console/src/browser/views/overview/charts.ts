@@ -1,24 +1,24 @@
+import type { Latency, Outcomes } from '@storegate/admin-api';
+import { number, outageInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { Latency, Outcomes } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/hooks.ts';
-import { dayTime, milliseconds, number } from '../../format.ts';
+import { dayTime, milliseconds } from '../../format.ts';
 import { Chart, type Series } from '../../parts/chart.ts';
 import { answerView, Missing } from '../../parts/view.ts';
-import { outageInWords } from '../../sentences/outages.ts';
 import { type Kinds, kindsOf, onLine } from './outcomes.ts';
 
 /** `length`: milliseconds of a step; `count`: the number of steps. */
 const PANELS = [
   { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'minute' },
   { title: 'Last day', since: '24h', step: '10m', length: 600_000, count: 144, each: '10 minutes' },
-];
+] as const;
 
 export const HistoryPanels = () =>
   PANELS.map((panel) => h(HistoryPanel, { key: panel.title, ...panel }));
 
 /** Requests and latency, step by step. */
 function HistoryPanel({ title, since, step, length, count, each }: (typeof PANELS)[number]) {
-  const answer = useAnswer('/history', { query: { since, step }, every: 60_000 });
+  const answer = useAnswer('getHistory', { params: { since, step }, every: 60_000 });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
     answerView(answer, ({ steps, outages, unresponsive, isolated }) => {

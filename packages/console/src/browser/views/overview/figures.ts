@@ -1,7 +1,7 @@
+import type { LiveGateway, LiveNow } from '@storegate/admin-api';
+import { number, percent, plural, slowestOf } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import type { LiveGateway, LiveNow } from '../../../admin-api.ts';
-import { milliseconds, number, orDash, percent, plural, total } from '../../format.ts';
-import { slowestOf } from '../../sentences/gateways.ts';
+import { milliseconds, orDash, total } from '../../format.ts';
 import { sumOf } from './outcomes.ts';
 
 /** Milliseconds that rates are of: those of one tick jump. */

@@ -1,4 +1,4 @@
-import type { HistoryStep, LiveNow, Outcomes } from '../../../admin-api.ts';
+import type { HistoryStep, LiveNow, Outcomes } from '@storegate/admin-api';
 
 /** Outcomes of requests, in the kinds that are shown here. */
 export interface Kinds {

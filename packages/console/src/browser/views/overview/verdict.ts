@@ -1,5 +1,4 @@
-import type { Backend, LiveGateway, LiveNow, Status } from '../../../admin-api.ts';
-import { clockTime, number, percent, plural } from '../../format.ts';
+import type { Backend, LiveGateway, LiveNow, Status } from '@storegate/admin-api';
 import {
   backendProblem,
   type ConfigurationProblem,
@@ -7,8 +6,12 @@ import {
   lostGateway,
   missingGateways,
   NO_GATEWAY,
+  number,
+  percent,
+  plural,
   withoutRedis,
-} from '../../sentences/gateways.ts';
+} from '@storegate/admin-api/words';
+import { clockTime } from '../../format.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 
 export interface Trouble {

@@ -1,4 +1,4 @@
-import type { Plan, PlanDraft, PlanSimulation } from '../../../admin-api.ts';
+import type { Plan, PlanDraft, PlanSimulation } from '@storegate/admin-api';
 
 /** A change that was tried, and what it would do. */
 export interface SimulatedDraft {

@@ -1,21 +1,24 @@
-import { h } from 'preact';
 import type {
   LastDay,
   PlanSimulation,
   RefusedSubject,
   SimulatedWindow,
-} from '../../../admin-api.ts';
-import { clockTime, number, plural } from '../../format.ts';
-import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
-import { asParagraph, Missing, Notice } from '../../parts/view.ts';
-import { missingGateways, missingWorkers } from '../../sentences/gateways.ts';
+} from '@storegate/admin-api';
 import {
   limitedInWords,
+  missingGateways,
+  missingWorkers,
   NO_LAST_DAY,
+  number,
+  plural,
   simulatedRequests,
   simulationGaps,
   unitsInWords,
-} from '../../sentences/last-day.ts';
+} from '@storegate/admin-api/words';
+import { h } from 'preact';
+import { clockTime } from '../../format.ts';
+import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
+import { asParagraph, Missing, Notice } from '../../parts/view.ts';
 
 export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) {
   if (!lastDay) return null;

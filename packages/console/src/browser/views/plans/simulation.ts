@@ -1,14 +1,13 @@
+import type { Plan, PlanSimulation } from '@storegate/admin-api';
+import { inFlight, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { useCall } from '../../api/hooks.ts';
-import { plural } from '../../format.ts';
 import { type Act, useActs } from '../../parts/act.ts';
 import { clientLinks } from '../../parts/data.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure, Notice } from '../../parts/view.ts';
-import { inFlight } from '../../sentences/plans.ts';
 import { useMay } from '../../session.ts';
 import { draftOf, type SimulatedDraft } from './draft.ts';
 import { SimulatedDay } from './simulated-day.ts';
@@ -61,7 +60,7 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
         throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
       onTried({
         draft,
-        trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }),
+        trial: await call('simulatePlan', { params: { plan: name }, body: draft }),
       });
     });
   }
@@ -158,7 +157,7 @@ function SetPlan({
     ],
     verb: 'Apply',
     async run(_form, reason) {
-      const put = await call('PUT', `/plans/${encodeURIComponent(plan)}`, { body: draft, reason });
+      const put = await call('setPlan', { params: { plan }, body: draft, reason });
       return h(
         'p',
         null,

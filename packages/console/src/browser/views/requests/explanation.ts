@@ -1,12 +1,4 @@
-import { h } from 'preact';
-import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
-import { useAnswer } from '../../api/hooks.ts';
-import { clockTime, milliseconds, number, plural } from '../../format.ts';
-import { Badge, ClientLink, Facts, planLink, Table, Texts, Time } from '../../parts/data.ts';
-import { Field, Filters } from '../../parts/fields.ts';
-import { answerView, Notice, View } from '../../parts/view.ts';
-import { goTo, linkTo } from '../../routing.ts';
-import { processName } from '../../sentences/gateways.ts';
+import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '@storegate/admin-api';
 import {
   answerInWords,
   askedInWords,
@@ -15,12 +7,22 @@ import {
   type ExplainedStep,
   equalInWords,
   faultsInWords,
+  number,
+  plural,
+  processName,
   stepsOf,
-} from '../../sentences/request.ts';
+} from '@storegate/admin-api/words';
+import { h } from 'preact';
+import { useAnswer } from '../../api/hooks.ts';
+import { clockTime, milliseconds } from '../../format.ts';
+import { Badge, ClientLink, Facts, planLink, Table, Texts, Time } from '../../parts/data.ts';
+import { Field, Filters } from '../../parts/fields.ts';
+import { answerView, Notice, View } from '../../parts/view.ts';
+import { goTo, linkTo } from '../../routing.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
 export function ExplainedRequest({ id }: { id: string }) {
-  const answer = useAnswer(`/requests/${encodeURIComponent(id)}`);
+  const answer = useAnswer('explainRequest', { params: { id } });
   return h(
     View,
     {

@@ -1,4 +1,4 @@
-import type { LiveRefused, RefusedRequest } from '../../../admin-api.ts';
+import type { LiveRefused, RefusedRequest } from '@storegate/admin-api';
 import { total } from '../../format.ts';
 
 /** What is shown of refusals as they come. */

@@ -1,4 +1,4 @@
-import type { PlanAddresses, PlanLimits } from '../../admin-api.ts';
+import type { PlanAddresses, PlanLimits } from '../generated/types.ts';
 
 // Plans in words, for the console and the command line.
 

@@ -1,14 +1,5 @@
 import { userInfo } from 'node:os';
 
-/** UTF-8, percent-encoded. */
-export const REASON_HEADER = 'X-Storegate-Reason';
-
-/** A `cli:` name, percent-encoded. */
-export const SHELL_USER_HEADER = 'X-Storegate-User';
-
-/** In every response of the admin listener: the command line reads only responses that have it. */
-export const ADMIN_HEADER = 'X-Storegate';
-
 /** `cli:` separates these names from token names, which have no colon, and from `local`. */
 const SHELL_USER = /^cli:[^\p{Cc}]{1,96}$/u;
 

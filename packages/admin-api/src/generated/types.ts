@@ -1,4 +1,4 @@
-// Written by `npm run generate` from config/admin.openapi.yaml, which says what the fields mean. Times are RFC 3339.
+// Written by `npm run generate` from the contract of the admin API. It has the meaning of the fields. Times are RFC 3339.
 
 export interface ContractCopy {
   readonly fetched: string;
@@ -13,9 +13,9 @@ export interface Error {
     readonly in: string;
     readonly pointer: string;
     readonly message: string;
-    readonly rule?: string;
-    readonly limit?: unknown;
-  }[];
+    readonly rule?: string | undefined;
+    readonly limit?: unknown | undefined;
+  }[] | undefined;
 }
 
 export interface PeerCoverage {
@@ -262,7 +262,7 @@ export interface ExplainedRequest extends RefusedRequest {
   readonly body: { readonly declared: number | null; readonly received: number };
   readonly backend: {
     readonly attempts: number;
-    readonly target?: { readonly upstream: string; readonly backend: string } | null;
+    readonly target?: { readonly upstream: string; readonly backend: string } | null | undefined;
     readonly head: number | null;
   } | null;
   readonly outage: string | null;
@@ -324,12 +324,15 @@ export interface Plan {
 }
 
 export interface PlanDraft {
-  readonly limits?: string | null;
-  readonly drop?: readonly string[];
-  readonly count?: 'key' | 'account';
-  readonly concurrency?: number | null;
-  readonly weight?: number;
-  readonly addresses?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] } | null;
+  readonly limits?: string | null | undefined;
+  readonly drop?: readonly string[] | undefined;
+  readonly count?: 'key' | 'account' | undefined;
+  readonly concurrency?: number | null | undefined;
+  readonly weight?: number | undefined;
+  readonly addresses?: {
+    readonly allow?: readonly string[] | undefined;
+    readonly deny?: readonly string[] | undefined;
+  } | null | undefined;
 }
 
 export interface PlanAddresses {
@@ -342,27 +345,27 @@ export type Metadata = Readonly<Record<string, string>>;
 export interface NewKey {
   readonly account: string;
   readonly plan: string;
-  readonly label?: string | null;
-  readonly limits?: string | null;
-  readonly expires?: string | null;
-  readonly expiresIn?: string;
-  readonly addresses?: readonly string[] | null;
-  readonly scopes?: readonly string[];
-  readonly metadata?: Metadata;
-  readonly env?: string;
+  readonly label?: string | null | undefined;
+  readonly limits?: string | null | undefined;
+  readonly expires?: string | null | undefined;
+  readonly expiresIn?: string | undefined;
+  readonly addresses?: readonly string[] | null | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly env?: string | undefined;
 }
 
 export interface ImportedKey {
   readonly hash: string;
   readonly account: string;
   readonly plan: string;
-  readonly label?: string | null;
-  readonly limits?: string | null;
-  readonly expires?: string | null;
-  readonly expiresIn?: string;
-  readonly addresses?: readonly string[] | null;
-  readonly scopes?: readonly string[];
-  readonly metadata?: Metadata;
+  readonly label?: string | null | undefined;
+  readonly limits?: string | null | undefined;
+  readonly expires?: string | null | undefined;
+  readonly expiresIn?: string | undefined;
+  readonly addresses?: readonly string[] | null | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface ManyImportedKeys {
@@ -370,16 +373,16 @@ export interface ManyImportedKeys {
     readonly hash: string;
     readonly account: string;
     readonly plan: string;
-    readonly label?: string | null;
-    readonly limits?: string | null;
-    readonly expires?: string | null;
-    readonly addresses?: readonly string[] | null;
-    readonly scopes?: readonly string[];
-    readonly metadata?: Metadata;
-    readonly disabled?: boolean;
+    readonly label?: string | null | undefined;
+    readonly limits?: string | null | undefined;
+    readonly expires?: string | null | undefined;
+    readonly addresses?: readonly string[] | null | undefined;
+    readonly scopes?: readonly string[] | undefined;
+    readonly metadata?: Metadata | undefined;
+    readonly disabled?: boolean | undefined;
   }[];
-  readonly dryRun?: boolean;
-  readonly skipBad?: boolean;
+  readonly dryRun?: boolean | undefined;
+  readonly skipBad?: boolean | undefined;
 }
 
 export interface ImportReport {
@@ -390,14 +393,14 @@ export interface ImportReport {
 }
 
 export interface KeyUpdate {
-  readonly plan?: string;
-  readonly label?: string | null;
-  readonly limits?: string | null;
-  readonly expires?: string | null;
-  readonly expiresIn?: string;
-  readonly addresses?: readonly string[] | null;
-  readonly scopes?: readonly string[];
-  readonly metadata?: Metadata;
+  readonly plan?: string | undefined;
+  readonly label?: string | null | undefined;
+  readonly limits?: string | null | undefined;
+  readonly expires?: string | null | undefined;
+  readonly expiresIn?: string | undefined;
+  readonly addresses?: readonly string[] | null | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface Key {
@@ -414,10 +417,10 @@ export interface Key {
   readonly lastUsed: string | null;
   readonly addresses: readonly string[] | null;
   readonly scopes: readonly string[];
-  readonly history?: BanRecord;
+  readonly history?: BanRecord | undefined;
   readonly metadata: Metadata;
   readonly imported: boolean;
-  readonly asOf?: string;
+  readonly asOf?: string | undefined;
   readonly rotation: { readonly at: string; readonly overlapEnds: string | null } | null;
 }
 
@@ -460,7 +463,7 @@ export interface Ban {
   readonly resetsAt: string | null;
   readonly reason: string | null;
   readonly by: string | null;
-  readonly history?: BanRecord;
+  readonly history?: BanRecord | undefined;
 }
 
 export interface BanRecord {
@@ -476,9 +479,9 @@ export interface BanEntry {
   readonly target: string;
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: {
-    readonly plan?: string | null;
-    readonly until?: string | null;
-    readonly level?: number;
+    readonly plan?: string | null | undefined;
+    readonly until?: string | null | undefined;
+    readonly level?: number | undefined;
   } | null;
   readonly requestId: string;
   readonly reason: string | null;
@@ -498,7 +501,7 @@ export interface Usage {
   readonly banned: string | null;
   readonly strikes: number;
   readonly level: number;
-  readonly history?: BanRecord;
+  readonly history?: BanRecord | undefined;
 }
 
 export interface UsageWindow {
@@ -520,7 +523,7 @@ export interface PlanSimulation {
   readonly keys: number;
   readonly overLimit: readonly string[];
   readonly unusable: readonly string[];
-  readonly lastDay?: LastDay | null;
+  readonly lastDay?: LastDay | null | undefined;
 }
 
 export interface LastDay {
@@ -621,7 +624,7 @@ export interface WebhookTest {
 export interface Keys {
   readonly keys: readonly Key[];
   readonly next: string | null;
-  readonly asOf?: string;
+  readonly asOf?: string | undefined;
 }
 
 export interface Accounts {
@@ -637,7 +640,7 @@ export interface Plans {
 
 export interface Bans {
   readonly bans: readonly Ban[];
-  readonly asOf?: string;
+  readonly asOf?: string | undefined;
 }
 
 export interface BanHistory {
@@ -716,123 +719,306 @@ export interface WebhookTests {
   readonly tests: readonly WebhookTest[];
 }
 
-/** The answer of each operation. */
-export interface Answers {
-  readonly listKeys: Keys;
-  readonly createKey: KeyWithSecret;
-  readonly importKey: Key;
-  readonly importKeys: ImportReport;
-  readonly identifyKey: Key;
-  readonly getKey: Key;
-  readonly updateKey: Key;
-  readonly revokeKey: Key;
-  readonly disableKey: Key;
-  readonly enableKey: Key;
-  readonly rotateKey: KeyWithSecret;
-  readonly listAccounts: Accounts;
-  readonly getAccount: Account;
-  readonly listKeysOfAccount: Keys;
-  readonly listPlans: Plans;
-  readonly getPlan: Plan;
-  readonly setPlan: PlanSimulation;
-  readonly simulatePlan: PlanSimulation;
-  readonly listBans: Bans;
-  readonly listBanHistory: BanHistory;
-  readonly addBan: Bans;
-  readonly liftBan: UsageList;
-  readonly extendBan: Bans;
-  readonly getUsage: UsageList;
-  readonly resetUsage: UsageList;
-  readonly grantUsage: UsageList;
-  readonly getStatus: Status;
-  readonly listBackends: Backends;
-  readonly getTop: Top;
-  readonly getHistory: History;
-  readonly followLive: null;
-  readonly listRequests: Requests;
-  readonly explainRequest: ExplainedRequest;
-  readonly getConfig: Config;
-  readonly diffConfig: ConfigDiff;
-  readonly reload: Reload;
-  readonly listAudit: Audit;
-  readonly listTokens: Tokens;
-  readonly createToken: TokenWithSecret;
-  readonly revokeToken: Token;
-  readonly listWebhooks: Webhooks;
-  readonly getWebhookSchema: Readonly<Record<string, unknown>>;
-  readonly testWebhooks: WebhookTests;
-}
-
-/** The request of each operation: its method and path, the names in its query, and its body. */
-export interface Calls {
+/** The parameters, body and response of each operation. */
+export interface Operations {
   readonly listKeys: {
-    readonly request: `GET /keys`;
-    readonly query: 'find' | 'sort' | 'account' | 'plan' | 'status' | 'scope' | 'label' | 'limit' | 'after';
+    readonly path: {};
+    readonly query: {
+      readonly find?: string | undefined;
+      readonly sort?: 'created' | '-created' | undefined;
+      readonly account?: string | undefined;
+      readonly plan?: string | undefined;
+      readonly status?: KeyStatus | undefined;
+      readonly scope?: string | undefined;
+      readonly label?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly after?: string | undefined;
+    };
+    readonly body?: never;
+    readonly response: Keys;
   };
-  readonly createKey: { readonly request: `POST /keys`; readonly body: NewKey };
-  readonly importKey: { readonly request: `POST /keys/import`; readonly body: ImportedKey };
-  readonly importKeys: { readonly request: `POST /keys/import-many`; readonly body: ManyImportedKeys };
-  readonly identifyKey: { readonly request: `POST /keys/identify`; readonly body: { readonly key: string } };
-  readonly getKey: { readonly request: `GET /keys/${string}` };
-  readonly updateKey: { readonly request: `PATCH /keys/${string}`; readonly body: KeyUpdate };
-  readonly revokeKey: { readonly request: `DELETE /keys/${string}` };
-  readonly disableKey: { readonly request: `POST /keys/${string}/disable` };
-  readonly enableKey: { readonly request: `POST /keys/${string}/enable` };
+  readonly createKey: {
+    readonly path: {};
+    readonly query: {};
+    readonly body: NewKey;
+    readonly response: KeyWithSecret;
+  };
+  readonly importKey: {
+    readonly path: {};
+    readonly query: {};
+    readonly body: ImportedKey;
+    readonly response: Key;
+  };
+  readonly importKeys: {
+    readonly path: {};
+    readonly query: {};
+    readonly body: ManyImportedKeys;
+    readonly response: ImportReport;
+  };
+  readonly identifyKey: {
+    readonly path: {};
+    readonly query: {};
+    readonly body: { readonly key: string };
+    readonly response: Key;
+  };
+  readonly getKey: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Key;
+  };
+  readonly updateKey: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body: KeyUpdate;
+    readonly response: Key;
+  };
+  readonly revokeKey: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Key;
+  };
+  readonly disableKey: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Key;
+  };
+  readonly enableKey: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Key;
+  };
   readonly rotateKey: {
-    readonly request: `POST /keys/${string}/rotate`;
-    readonly body: { readonly overlap?: string; readonly env?: string; readonly force?: boolean };
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: {
+      readonly overlap?: string | undefined;
+      readonly env?: string | undefined;
+      readonly force?: boolean | undefined;
+    } | undefined;
+    readonly response: KeyWithSecret;
   };
-  readonly listAccounts: { readonly request: `GET /accounts`; readonly query: 'limit' | 'after' };
-  readonly getAccount: { readonly request: `GET /accounts/${string}` };
-  readonly listKeysOfAccount: { readonly request: `GET /accounts/${string}/keys`; readonly query: 'limit' | 'after' };
-  readonly listPlans: { readonly request: `GET /plans` };
-  readonly getPlan: { readonly request: `GET /plans/${string}` };
-  readonly setPlan: { readonly request: `PUT /plans/${string}`; readonly body: PlanDraft };
-  readonly simulatePlan: { readonly request: `POST /plans/${string}/simulate`; readonly body: PlanDraft };
-  readonly listBans: { readonly request: `GET /bans` };
+  readonly listAccounts: {
+    readonly path: {};
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined };
+    readonly body?: never;
+    readonly response: Accounts;
+  };
+  readonly getAccount: {
+    readonly path: { readonly account: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Account;
+  };
+  readonly listKeysOfAccount: {
+    readonly path: { readonly account: string };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined };
+    readonly body?: never;
+    readonly response: Keys;
+  };
+  readonly listPlans: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Plans;
+  };
+  readonly getPlan: {
+    readonly path: { readonly plan: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Plan;
+  };
+  readonly setPlan: {
+    readonly path: { readonly plan: string };
+    readonly query: {};
+    readonly body: PlanDraft;
+    readonly response: PlanSimulation;
+  };
+  readonly simulatePlan: {
+    readonly path: { readonly plan: string };
+    readonly query: {};
+    readonly body: PlanDraft;
+    readonly response: PlanSimulation;
+  };
+  readonly listBans: { readonly path: {}; readonly query: {}; readonly body?: never; readonly response: Bans };
   readonly listBanHistory: {
-    readonly request: `GET /ban-history`;
-    readonly query: 'subject' | 'since' | 'limit' | 'below';
+    readonly path: {};
+    readonly query: {
+      readonly subject?: string | undefined;
+      readonly since?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly below?: number | undefined;
+    };
+    readonly body?: never;
+    readonly response: BanHistory;
   };
-  readonly addBan: { readonly request: `PUT /bans/${string}`; readonly body: NewBan };
-  readonly liftBan: { readonly request: `DELETE /bans/${string}` };
-  readonly extendBan: { readonly request: `POST /bans/${string}/extend`; readonly body: NewBan };
-  readonly getUsage: { readonly request: `GET /usage/${string}` };
-  readonly resetUsage: { readonly request: `POST /usage/${string}/reset` };
+  readonly addBan: {
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body: NewBan;
+    readonly response: Bans;
+  };
+  readonly liftBan: {
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: UsageList;
+  };
+  readonly extendBan: {
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body: NewBan;
+    readonly response: Bans;
+  };
+  readonly getUsage: {
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: UsageList;
+  };
+  readonly resetUsage: {
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: UsageList;
+  };
   readonly grantUsage: {
-    readonly request: `POST /usage/${string}/grant`;
-    readonly body: { readonly units: number; readonly window?: string };
+    readonly path: { readonly subject: string };
+    readonly query: {};
+    readonly body: { readonly units: number; readonly window?: string | undefined };
+    readonly response: UsageList;
   };
-  readonly getStatus: { readonly request: `GET /status` };
-  readonly listBackends: { readonly request: `GET /backends` };
-  readonly getTop: { readonly request: `GET /top`; readonly query: 'window' | 'by' | 'limit' };
+  readonly getStatus: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Status;
+  };
+  readonly listBackends: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Backends;
+  };
+  readonly getTop: {
+    readonly path: {};
+    readonly query: {
+      readonly window?: 'minute' | 'hour' | 'day' | undefined;
+      readonly by?: 'requests' | 'refused' | 'near-limit' | 'strikes' | 'deprecated' | 'operations' | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body?: never;
+    readonly response: Top;
+  };
   readonly getHistory: {
-    readonly request: `GET /history`;
-    readonly query: 'since' | 'step' | 'operation' | 'plan';
+    readonly path: {};
+    readonly query: {
+      readonly since?: string | undefined;
+      readonly step?: '1m' | '10m' | '1h' | undefined;
+      readonly operation?: string | undefined;
+      readonly plan?: string | undefined;
+    };
+    readonly body?: never;
+    readonly response: History;
   };
-  readonly followLive: { readonly request: `GET /live`; readonly query: 'event' | 'key' | 'account' | 'code' };
+  readonly followLive: {
+    readonly path: {};
+    readonly query: {
+      readonly event?: 'now' | 'refused' | undefined;
+      readonly key?: string | undefined;
+      readonly account?: string | undefined;
+      readonly code?: string | undefined;
+    };
+    readonly body?: never;
+    readonly response: null;
+    readonly events: { readonly now: LiveNow; readonly refused: LiveRefused };
+  };
   readonly listRequests: {
-    readonly request: `GET /requests`;
-    readonly query: 'key' | 'account' | 'code' | 'limit';
+    readonly path: {};
+    readonly query: {
+      readonly key?: string | undefined;
+      readonly account?: string | undefined;
+      readonly code?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body?: never;
+    readonly response: Requests;
   };
-  readonly explainRequest: { readonly request: `GET /requests/${string}` };
-  readonly getConfig: { readonly request: `GET /config` };
-  readonly diffConfig: { readonly request: `GET /config/diff` };
-  readonly reload: { readonly request: `POST /reload`; readonly query: 'dryRun' };
+  readonly explainRequest: {
+    readonly path: { readonly id: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: ExplainedRequest;
+  };
+  readonly getConfig: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Config;
+  };
+  readonly diffConfig: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: ConfigDiff;
+  };
+  readonly reload: {
+    readonly path: {};
+    readonly query: { readonly dryRun?: boolean | undefined };
+    readonly body?: never;
+    readonly response: Reload;
+  };
   readonly listAudit: {
-    readonly request: `GET /audit`;
-    readonly query: 'actor' | 'action' | 'target' | 'limit' | 'below' | 'above' | 'since';
+    readonly path: {};
+    readonly query: {
+      readonly actor?: string | undefined;
+      readonly action?: string | undefined;
+      readonly target?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly below?: number | undefined;
+      readonly above?: number | undefined;
+      readonly since?: string | undefined;
+    };
+    readonly body?: never;
+    readonly response: Audit;
   };
-  readonly listTokens: { readonly request: `GET /tokens` };
+  readonly listTokens: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Tokens;
+  };
   readonly createToken: {
-    readonly request: `POST /tokens`;
+    readonly path: {};
+    readonly query: {};
     readonly body: { readonly name: string; readonly role: Role };
+    readonly response: TokenWithSecret;
   };
-  readonly revokeToken: { readonly request: `DELETE /tokens/${string}` };
-  readonly listWebhooks: { readonly request: `GET /webhooks` };
-  readonly getWebhookSchema: { readonly request: `GET /webhooks/schema` };
+  readonly revokeToken: {
+    readonly path: { readonly name: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Token;
+  };
+  readonly listWebhooks: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Webhooks;
+  };
+  readonly getWebhookSchema: {
+    readonly path: {};
+    readonly query: {};
+    readonly body?: never;
+    readonly response: Readonly<Record<string, unknown>>;
+  };
   readonly testWebhooks: {
-    readonly request: `POST /webhooks/test`;
-    readonly body: { readonly endpoint?: string };
+    readonly path: {};
+    readonly query: {};
+    readonly body?: { readonly endpoint?: string | undefined } | undefined;
+    readonly response: WebhookTests;
   };
 }

@@ -1,5 +1,5 @@
-import type { LastDay, RefusedUnits, SimulatedWindow } from '../../admin-api.ts';
-import { number, plural } from '../format.ts';
+import type { LastDay, RefusedUnits, SimulatedWindow } from '../generated/types.ts';
+import { number, plural } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // What limits would have done to the requests of the last day, for the console and the command

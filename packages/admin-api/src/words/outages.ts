@@ -1,4 +1,4 @@
-import type { StateOutage } from '../../admin-api.ts';
+import type { StateOutage } from '../generated/types.ts';
 import type { WriteTime } from './gateways.ts';
 
 /** One outage of the shared state, for the console and the command line. */

@@ -1,5 +1,5 @@
-import type { Top } from '../../admin-api.ts';
-import { number } from '../format.ts';
+import type { Top } from '../generated/types.ts';
+import { number } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // The clients with the most requests, for the console and the command line.

@@ -6,8 +6,8 @@ import type {
   CountingGateway,
   Gateway,
   PeerCoverage,
-} from '../../admin-api.ts';
-import { number, plural } from '../format.ts';
+} from '../generated/types.ts';
+import { number, plural } from './format.ts';
 
 // Problems of gateways, for the console and the command line.
 

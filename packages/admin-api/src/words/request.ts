@@ -1,5 +1,5 @@
-import type { Decision, ExplainedRequest, Faults } from '../../admin-api.ts';
-import { plural } from '../format.ts';
+import type { Decision, ExplainedRequest, Faults } from '../generated/types.ts';
+import { plural } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // A request step by step, for the console and the command line.

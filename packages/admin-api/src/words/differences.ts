@@ -4,8 +4,8 @@ import type {
   ConfigDiff,
   ContractDiff,
   ContractSummary,
-} from '../../admin-api.ts';
-import { plural } from '../format.ts';
+} from '../generated/types.ts';
+import { plural } from './format.ts';
 import { planInWords } from './plans.ts';
 
 // How the files differ from the running configuration, for the console and the command line.

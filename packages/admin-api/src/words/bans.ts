@@ -1,5 +1,5 @@
-import type { BanEntry, BanRecord } from '../../admin-api.ts';
-import { plural } from '../format.ts';
+import type { BanEntry, BanRecord } from '../generated/types.ts';
+import { plural } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // Bans in words, for the console and the command line.

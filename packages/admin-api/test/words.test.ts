@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import * as words from '../src/words/index.ts';
+
+test.each([
+  [0, '0s'],
+  [-5_000, '0s'],
+  [59_499, '59s'],
+  [725_000, '12m 5s'],
+  [86_400_000 + 4 * 3_600_000 + 61_000, '1d 4h'],
+  [3_605_000, '1h'],
+])('a span of %i ms is %s', (milliseconds, text) => {
+  expect(words.span(milliseconds)).toBe(text);
+});
+
+test.each([
+  ['2030-01-01T00:00:12Z', 'in 12s'],
+  ['2029-12-31T23:57:00Z', '3m ago'],
+  ['2030-01-01T00:00:00Z', '0s ago'],
+])('%s is %s', (time, text) => {
+  expect(words.fromNow(time, Date.parse('2030-01-01T00:00:00Z'))).toBe(text);
+});
+
+test.each([
+  [{ least: 3, most: 3 }, '3'],
+  [{ least: 1_200, most: 1_500 }, '1,200 to 1,500'],
+  [{ least: 12, most: null }, '12 or more'],
+])('refused units %j are %s', (units, text) => {
+  expect(words.unitsInWords(units)).toBe(text);
+});
+
+test.each([
+  ['bans.start', 'banned'],
+  ['bans.lift.failed', 'failed: lifted'],
+  ['keys.rotate', 'keys.rotate'],
+])('the action %s is %s', (action, text) => {
+  expect(words.actionInWords(action)).toBe(text);
+});
+
+test.each([
+  [null, 'from any address'],
+  [{ allow: ['10.0.0.0/8'], deny: [] }, 'from 10.0.0.0/8'],
+  [
+    { allow: [], deny: ['1', '2', '3', '4', '5', '6'] },
+    'from any address, except 1 2 3 4 5 and 1 more',
+  ],
+])('the addresses %j are %s', (addresses, text) => {
+  expect(words.addressesInWords(addresses)).toBe(text);
+});

@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
+import { parse } from 'yaml';
+import { listText, objectText } from './type-text.ts';
+
+// Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7
+// does not have.
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly nullable?: boolean;
+  readonly enum?: readonly (string | null)[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+}
+
+interface Media {
+  readonly schema: Schema;
+  readonly 'x-events'?: Readonly<Record<string, Schema>>;
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Contract {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, Operation>> & { readonly parameters?: Parameter[] }>
+  >;
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+}
+
+interface Operation {
+  readonly operationId?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Response;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface NamedOperation extends Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+}
+
+const HEAD = '// Written by `npm run generate` from the contract of the admin API.';
+
+const { paths, components } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')) as Contract;
+const { schemas, responses, parameters } = components;
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+const OPERATIONS: readonly NamedOperation[] = Object.entries(paths).flatMap(
+  ([path, { parameters: shared = [], ...item }]) =>
+    METHODS.filter((method) => method in item).map((method) => {
+      const operation = item[method]!;
+      const own = [...shared, ...(operation.parameters ?? [])].map((one) =>
+        one.$ref === undefined ? one : parameters[nameIn(one.$ref)]!,
+      );
+      const { operationId = '' } = operation;
+      return { ...operation, operationId, method: method.toUpperCase(), path, parameters: own };
+    }),
+);
+
+/** The methods and paths of the operations, and the parameters in queries that are not texts. */
+export function adminOperations(): string {
+  const routes = OPERATIONS.map(
+    ({ operationId, method, path }) => `  ${operationId}: ['${method}', '${path}'],\n`,
+  );
+  const types = new Map(
+    OPERATIONS.flatMap((operation) => operation.parameters)
+      .filter(({ in: place }) => place === 'query')
+      .map(({ name, schema }) => [name, typeOf(schema, '')]),
+  );
+  const namesOf = (type: string) =>
+    [...types].flatMap(([name, one]) => (one === type ? [`'${name}'`] : [])).join(', ');
+  return [
+    HEAD,
+    '',
+    '/** Method and path of each operation. */',
+    `export const ROUTES = {\n${routes.join('')}} as const;`,
+    '',
+    '// Parameters in queries that are not text.',
+    `export const NUMBERS: ReadonlySet<string> = new Set([${namesOf('number')}]);`,
+    `export const FLAGS: ReadonlySet<string> = new Set([${namesOf('boolean')}]);`,
+    '',
+    '/** Values of enumerations: parameters in queries by their names, schemas by their own. */',
+    `export const VALUES = {\n${enumerations().join('')}} as const;`,
+    '',
+  ].join('\n');
+}
+
+function enumerations(): string[] {
+  const queried = OPERATIONS.flatMap((operation) => operation.parameters)
+    .filter((one) => one.in === 'query')
+    .map(({ name, schema }) => [name, schema] as const);
+  return [...new Map([...queried, ...Object.entries(schemas)])].flatMap(([name, schema]) =>
+    schema.enum === undefined || schema.enum.includes(null)
+      ? []
+      : [`  ${name}: [${schema.enum.map((value) => `'${value}'`).join(', ')}],\n`],
+  );
+}
+
+/**
+ * The TypeScript types of the admin API: every schema and response of its contract, and the
+ * parameters, bodies and responses of its operations.
+ */
+export function adminTypes(): string {
+  const named = [
+    ...Object.entries(schemas).filter(([, schema]) => !isScalar(schema)),
+    ...Object.entries(responses).flatMap(([name, response]) =>
+      json(response)!.$ref ? [] : [[name, json(response)!] as const],
+    ),
+  ];
+  const operations = OPERATIONS.map(
+    (operation) => `  readonly ${operation.operationId}: ${operationType(operation)};\n`,
+  );
+  return [
+    `${HEAD} It has the meaning of the fields. Times are RFC 3339.\n`,
+    ...named.map(([name, schema]) => declaration(name, schema)),
+    `/** The parameters, body and response of each operation. */\nexport interface Operations {\n${operations.join('')}}\n`,
+  ].join('\n');
+}
+
+function nameIn(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+function json({ content = {} }: Response): Schema | undefined {
+  return content['application/json']?.schema;
+}
+
+/** A schema that may be null has its name without null; references to it add null. */
+function typeOf(schema: Schema, indent: string): string {
+  const { $ref } = schema;
+  const named = $ref === undefined ? undefined : schemas[nameIn($ref)]!;
+  if (named) return orNull(isScalar(named) ? withoutNull(named, indent) : nameIn($ref!), named);
+  return orNull(withoutNull(schema, indent), schema);
+}
+
+function withoutNull(schema: Schema, indent: string): string {
+  const { allOf, enum: values, type, items, properties, additionalProperties: others } = schema;
+  if (allOf) return allOf.map((part) => typeOf(part, indent)).join(' & ');
+  if (values) return values.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ');
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'string' || type === 'boolean') return type;
+  if (type === 'array') return listText(typeOf(items!, indent));
+  if (properties) return objectOf(schema, indent);
+  if (type === 'object')
+    return `Readonly<Record<string, ${others instanceof Object ? typeOf(others, indent) : 'unknown'}>>`;
+  return 'unknown';
+}
+
+function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {
+  const members = Object.entries(properties).map(([name, schema]) =>
+    member(name, typeOf(schema, `${indent}  `), required.includes(name)),
+  );
+  return objectText(members, indent);
+}
+
+/** JSON leaves out what is undefined, so optional members may be. */
+function member(name: string, type: string, isRequired: boolean): string {
+  const key = /^[a-z]\w*$/i.test(name) ? name : `'${name}'`;
+  return isRequired ? `readonly ${key}: ${type}` : `readonly ${key}?: ${type} | undefined`;
+}
+
+function declaration(name: string, schema: Schema): string {
+  const [own = schema, ...others] =
+    schema.allOf?.toSorted((a, b) => Number(!!a.$ref) - Number(!!b.$ref)) ?? [];
+  const type = withoutNull(own, '');
+  if (!type.startsWith('{')) return `export type ${name} = ${type};\n`;
+  const bases = others.map((other) => typeOf(other, '')).join(', ');
+  return `export interface ${name} ${bases && `extends ${bases} `}${type}\n`;
+}
+
+function operationType(operation: NamedOperation): string {
+  const { requestBody } = operation;
+  const body = requestBody
+    ? member('body', typeOf(json(requestBody)!, '    '), requestBody.required ?? false)
+    : 'readonly body?: never';
+  return objectText(
+    [
+      `readonly path: ${parametersIn(operation, 'path')}`,
+      `readonly query: ${parametersIn(operation, 'query')}`,
+      body,
+      ...responseOf(operation),
+    ],
+    '  ',
+  );
+}
+
+function parametersIn({ parameters: all }: NamedOperation, place: string): string {
+  const own = all.filter((one) => one.in === place);
+  const members = own.map(({ name, schema, required = false }) =>
+    member(name, typeOf(schema, '      '), required),
+  );
+  return members.length === 0 ? '{}' : objectText(members, '    ');
+}
+
+function responseOf({ responses: own }: Operation): string[] {
+  const [, good] = Object.entries(own).find(([status]) => status.startsWith('2'))!;
+  const events = good.content?.['text/event-stream']?.['x-events'];
+  const schema = json(good.$ref === undefined ? good : responses[nameIn(good.$ref)]!);
+  if (events)
+    return [
+      'readonly response: null',
+      `readonly events: ${objectOf({ properties: events, required: Object.keys(events) }, '    ')}`,
+    ];
+  const named = good.$ref !== undefined && !schema!.$ref;
+  return [`readonly response: ${named ? nameIn(good.$ref!) : typeOf(schema!, '    ')}`];
+}
+
+/**
+ * Has no name in TypeScript, where its pattern and length are not checked. Also a list of scalars.
+ */
+function isScalar({ enum: values, type, items }: Schema): boolean {
+  return (
+    values === undefined &&
+    type !== undefined &&
+    type !== 'object' &&
+    (items === undefined || isScalar(items))
+  );
+}
+
+function orNull(type: string, { nullable, enum: values }: Schema): string {
+  return nullable && !values?.includes(null) ? `${type} | null` : type;
+}

@@ -65,7 +65,7 @@ function serve(): void {
       async measure({ url, pid }) {
         const redis = new Redis(url, { enableAutoPipelining: true });
         const limiter = new RateLimiterRedis({
-          backendClient: redis,
+          storeClient: redis,
           points: LIMIT.failures,
           duration: LIMIT.window / 1_000,
         });

@@ -52,7 +52,7 @@ try {
 
 async function compare(file: string, others: readonly string[] = []): Promise<void> {
   const settings = `contract: { file: ${JSON.stringify(file)}, onUnsupported: pass }\n`;
-  const gateway = await TestGateway.start({ settings, storeUrl: 'http://127.0.0.1:9' });
+  const gateway = await TestGateway.start({ settings, backendUrl: 'http://127.0.0.1:9' });
   const own = `${gateway.url}/docs/`;
   const policy = (await fetch(own)).headers.get('content-security-policy')!;
   const document = await (await fetch(`${gateway.url}/openapi.json`)).text();

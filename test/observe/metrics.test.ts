@@ -218,9 +218,7 @@ test('the table has every metric that the dashboard, the rules and docs name, an
     ...dashboardExpressions.map(([, expr]) => expr),
     ...[...alerts, ...recordings].map(({ expr }) => expr),
   ];
-  const docs = readdirSync(join(root, 'docs')).filter(
-    (file) => file.endsWith('.md'),
-  );
+  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
   const named = [
     ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),
     ...docs.flatMap(

@@ -3,9 +3,11 @@ import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { adminOperations, adminTypes } from '../scripts/admin-types.ts';
+import { adminApi } from '../scripts/docs/admin-api.ts';
 import { configuration } from '../scripts/docs/configuration.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
 import { BLOCK, FIGURES, withFigures } from '../scripts/docs/figures.ts';
+import { logEvents } from '../scripts/docs/log-events.ts';
 import { metrics } from '../scripts/docs/metrics.ts';
 import { webhooks } from '../scripts/docs/webhooks.ts';
 import { cliReference } from '../src/cli/reference.ts';
@@ -49,6 +51,14 @@ describe('the papers', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
   });
 
+  test('docs/admin-api.md matches the contract of the admin API (npm run docs writes it)', () => {
+    expect(read('docs/admin-api.md')).toBe(adminApi());
+  });
+
+  test('docs/log-events.md matches the table of the log (npm run docs writes it)', () => {
+    expect(read('docs/log-events.md')).toBe(logEvents());
+  });
+
   test('docs/configuration.md matches the schemas (npm run docs writes it)', () => {
     expect(read('docs/configuration.md')).toBe(configuration());
   });
@@ -89,7 +99,10 @@ describe('the papers', () => {
   test('how-to pages name every command of operators, and docs/clients.md every header', () => {
     const pages = [
       'deploy',
-      'keys-plans-bans',
+      'keys',
+      'plans',
+      'bans',
+      'operators',
       'import-keys',
       'backup-upgrade',
       'monitoring',

@@ -25,13 +25,28 @@ interface Node {
   readonly properties?: readonly Node[];
 }
 
+export interface LogRow {
+  /** The `msg` of its lines begins with it. */
+  readonly event: string;
+  readonly levels: readonly string[];
+  readonly message: string | null;
+  readonly fields: readonly string[];
+}
+
+export function* logLines(): Generator<string> {
+  for (const [field, value] of Object.entries(sampleLine()))
+    yield line(`log * ${field}`, [typeof value]);
+  for (const { event, levels, message, fields } of logRows()) {
+    yield line(`log ${event}`, [...levels, message !== null && JSON.stringify(message)]);
+    for (const field of fields) yield `log ${event} ${field}`;
+  }
+}
+
 /**
  * Every event of the log with its fields, read from the rows of the table: some fields depend on
  * values.
  */
-export function* logLines(): Generator<string> {
-  for (const [field, value] of Object.entries(sampleLine()))
-    yield line(`log * ${field}`, [typeof value]);
+export function* logRows(): Generator<LogRow> {
   const text = readFileSync(TABLE, 'utf8');
   const nodes = [
     ...nodesIn(
@@ -53,16 +68,16 @@ export function* logLines(): Generator<string> {
     const message = calls
       .map((call) => call.arguments?.[1]?.value)
       .find((value) => value !== undefined);
-    const event = nameOf(key!);
     const fields = parts
       .filter(({ type }) => type === 'ObjectExpression')
       .flatMap(({ properties }) => properties!);
     const named = fields.filter(({ type }) => type === 'ObjectProperty');
-    yield line(`log ${event}`, [
-      ...new Set(levels),
-      message !== undefined && JSON.stringify(message),
-    ]);
-    for (const field of named) yield `log ${event} ${nameOf(field.key!)}`;
+    yield {
+      event: nameOf(key!),
+      levels: [...new Set(levels)],
+      message: message === undefined ? null : String(message),
+      fields: named.map((field) => nameOf(field.key!)),
+    };
   }
 }
 

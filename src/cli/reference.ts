@@ -24,6 +24,8 @@ Commands work on the gateway of \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile.
 state, also beside a running gateway: commands that need its counters find it through its data folder. A profile is a
 YAML file with \`url\`, and optionally \`token\`, \`ca\`, \`cert\` and \`key\`; with a token only its owner may read it.
 
+An unknown plan, scope, operation, action or error code in a filter is refused with the known names.
+
 ## Global options
 
 ${optionsOf(program)}

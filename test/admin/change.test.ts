@@ -98,14 +98,20 @@ interface MakeOptions {
 describe('a change', () => {
   test('is recorded before it is made, part by part', async () => {
     expect(await make([part('one'), part('two')])).toEqual(ok('made'));
-    expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two']);
+    expect(steps).toEqual(['keys.update one', 'makes one', 'keys.update two', 'makes two']);
   });
 
   test('is recorded as failed, and later parts are neither recorded nor made', async () => {
     await expect(
       make([part('one'), part('two', fail(new Error('unfit'))), part('three')]),
     ).rejects.toThrow('unfit');
-    expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two', 'test.failed two']);
+    expect(steps).toEqual([
+      'keys.update one',
+      'makes one',
+      'keys.update two',
+      'makes two',
+      'keys.update.failed two',
+    ]);
     const [failed] = await auditLog.list({ limit: 1 });
     expect(failed).toMatchObject({
       before: { is: 'old' },
@@ -136,7 +142,7 @@ describe('a change', () => {
       make([part('one')], { key, answer: ok('second') }),
     ]);
     expect([first.body, second.body]).toEqual(['first', 'first']);
-    expect(steps).toEqual(['test one', 'makes one']);
+    expect(steps).toEqual(['keys.update one', 'makes one']);
   });
 
   test('waits for the previous change of its target, however that ends, and not for others', async () => {
@@ -173,9 +179,9 @@ describe('while the audit log is unavailable', () => {
 
   test('records a failed change as soon as the log is available again, without a further call', async () => {
     await expect(make([part('one', loseIt)])).rejects.toBeInstanceOf(Outage);
-    expect(steps).toEqual(['test one', 'makes one']);
+    expect(steps).toEqual(['keys.update one', 'makes one']);
     isDown = false;
-    await until('it is recorded', () => steps.includes('test.failed one'));
+    await until('it is recorded', () => steps.includes('keys.update.failed one'));
   });
 
   test('makes no other change; then records the failed one first, and allows it again', async () => {
@@ -184,7 +190,13 @@ describe('while the audit log is unavailable', () => {
     await expect(make([part('two')])).rejects.toBeInstanceOf(Outage);
     isDown = false;
     expect(await make([part('one')], { key })).toEqual(ok('made'));
-    expect(steps).toEqual(['test one', 'makes one', 'test.failed one', 'test one', 'makes one']);
+    expect(steps).toEqual([
+      'keys.update one',
+      'makes one',
+      'keys.update.failed one',
+      'keys.update one',
+      'makes one',
+    ]);
   });
 });
 

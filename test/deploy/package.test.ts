@@ -59,6 +59,24 @@ test('every link and picture of its pages leads to a file of the package', () =>
   expect(dead).toEqual([]);
 });
 
+test('every file that it copies is in the context of the image, which packs it too', () => {
+  const rules = readFileSync(join(project, '.dockerignore'), 'utf8').trim().split('\n');
+  const isIn = (file: string) => {
+    const last = rules.findLast((rule) => {
+      const pattern = rule.replace('!', '').split('*').map(RegExp.escape).join('[^/]*');
+      return new RegExp(`^${pattern}(?:/|$)`).test(file);
+    });
+    return last?.startsWith('!') ?? true;
+  };
+  const files = readdirSync(join(builds, 'package'), { recursive: true, encoding: 'utf8' });
+  const copied = files.filter(
+    (file) => !/^(?:node_modules|dist)\b/.test(file) && existsSync(join(project, file)),
+  );
+  expect(copied).toEqual(expect.arrayContaining(['README.md', 'docs/README.md', 'plans.yaml']));
+  const folders = new Set(copied.map((file) => dirname(file)));
+  expect(copied.filter((file) => !folders.has(file) && !isIn(file))).toEqual([]);
+});
+
 /** The oldest supported version comes from the registry. */
 const versions = isDeep ? ['this version', '22.18'] : ['this version'];
 

@@ -4,33 +4,44 @@ import { describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** Words of text, tables and code; a token without a letter or digit does not count. */
-const words = (file: string) => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)!.length;
+/** Words that a reader sees: text, tables and code, each with a letter or digit. */
+const words = (file: string) =>
+  read(file)
+    .replaceAll(/<!--[\s\S]*?-->/g, '')
+    .match(/\S*[\p{L}\p{N}]\S*/gu)!.length;
 
 /** Maximum words per page. Generated pages count towards the limit of docs/ only. */
 const BUDGETS: Record<string, number> = {
-  'README.md': 800,
-  'CONTRIBUTING.md': 410,
+  'README.md': 700,
+  'CONTRIBUTING.md': 480,
   'docs/quickstart.md': 600,
+  'docs/tutorial.md': 600,
   'docs/install.md': 750,
   'docs/deploy.md': 1550,
   'docs/redis.md': 1100,
   'docs/scaling.md': 700,
   'docs/tls.md': 750,
   'docs/openapi.md': 800,
-  'docs/keys-plans-bans.md': 1300,
+  'docs/keys.md': 450,
+  'docs/plans.md': 450,
+  'docs/bans.md': 300,
+  'docs/operators.md': 350,
   'docs/import-keys.md': 700,
   'docs/backup-upgrade.md': 900,
   'docs/monitoring.md': 1100,
   'docs/troubleshooting.md': 1500,
-  'docs/clients.md': 750,
+  'docs/clients.md': 900,
+  'docs/request-path.md': 400,
+  'docs/glossary.md': 300,
+  'docs/comparison.md': 250,
+  'docs/faq.md': 400,
   'docs/limits-and-bans.md': 900,
   'docs/failure-modes.md': 1400,
   'docs/security.md': 1200,
   'docs/performance.md': 600,
   'docs/validation.md': 1900,
 };
-const MOST_IN_ALL = 32_000;
+const MOST_IN_ALL = 34_000;
 const MOST_LINES_OF_CHANGELOG = 40;
 
 describe('budgets', () => {
@@ -38,7 +49,7 @@ describe('budgets', () => {
     expect(words(file)).toBeLessThanOrEqual(most);
   });
 
-  test('the pages of docs/ have at most 32,000 words', () => {
+  test('the pages of docs/ have at most 34,000 words', () => {
     const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
     const all = pages.map((file) => words(`docs/${file}`)).reduce((sum, one) => sum + one, 0);
     expect(all).toBeLessThanOrEqual(MOST_IN_ALL);

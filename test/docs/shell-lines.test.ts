@@ -10,16 +10,28 @@ const folder = temporaryFolders();
 const PAGES = [
   'README',
   'quickstart',
+  'tutorial',
   'install',
   'deploy',
   'tls',
   'openapi',
-  'keys-plans-bans',
+  'keys',
+  'plans',
+  'bans',
+  'operators',
   'import-keys',
   'monitoring',
   'troubleshooting',
   'clients',
 ].map((name) => (name === 'README' ? `${name}.md` : `docs/${name}.md`));
+/** They begin with nothing, so they may start a gateway and make a key. */
+const TUTORIALS = ['README.md', 'docs/quickstart.md', 'docs/tutorial.md'];
+/** Commands that a recipe runs only if its heading says so: for its test they stand in set-up. */
+const SCAFFOLDING = [
+  { command: /storegate serve|npm start/, heading: /^(?:start|run|use all cores|npm package)/i },
+  { command: /keys create/, heading: /\bkeys?\b|^Kubernetes$|^Image$/i },
+  { command: /bans add/, heading: /^ban a/i },
+];
 const WITH_REDIS = ['docs/redis.md', 'docs/backup-upgrade.md'];
 
 async function check(file: string, redis?: RedisServer): Promise<void> {
@@ -60,6 +72,19 @@ describe('shell lines', () => {
     );
   });
 
+  const guides = [...PAGES, ...WITH_REDIS].filter((file) => !TUTORIALS.includes(file));
+  test.each(guides)('%s: what a reader pastes does what the heading says', (file) => {
+    const shown = blocksOf(readFileSync(join(root, file), 'utf8')).filter(
+      ({ isHidden }) => !isHidden,
+    );
+    const unexpected = shown.flatMap(({ text, heading, line }) =>
+      SCAFFOLDING.filter(
+        ({ command, heading: expected }) => command.test(text) && !expected.test(heading),
+      ).map(({ command }) => `${line}: ${command} below "${heading}"`),
+    );
+    expect(unexpected).toEqual([]);
+  });
+
   test('a block that is not run has a reason', () => {
     const unexplained = [...PAGES, ...WITH_REDIS].flatMap((file) =>
       blocksOf(readFileSync(join(root, file), 'utf8')).filter(
@@ -77,6 +102,14 @@ describe('the runner of shell lines', () => {
     const { code, printed } = await runPage(page, folder());
     expect(code).not.toBe(0);
     expect(printed).toEqual(['one\n', expect.stringContaining('nothing')]);
+  });
+
+  test('reads set-up that no reader sees, in its place and without its indentation', () => {
+    const page = '# One\n\n   <!-- setup\n   npm start\n   -->\n\n```sh\nls\n```\n';
+    expect(blocksOf(page)).toMatchObject([
+      { isHidden: true, line: 3, heading: 'One', text: 'npm start\n' },
+      { isHidden: false, line: 7, text: 'ls\n' },
+    ]);
   });
 
   test('compares output by shape', () => {

@@ -14,6 +14,10 @@ const root = resolve(import.meta.dirname, '../..');
 export interface Block {
   readonly line: number;
   readonly text: string;
+  /** The nearest heading above it. */
+  readonly heading: string;
+  /** `<!-- setup … -->`: the test runs the lines, and no reader sees them. */
+  readonly isHidden: boolean;
   /** `<!-- file: NAME -->`: the block is the content of this file. */
   readonly file: string | null;
   /** `<!-- not run: REASON -->` */
@@ -25,24 +29,45 @@ export interface Block {
 }
 
 const BLOCK =
-  /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
+  /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv|python)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
 
+const SETUP = /^( *)<!-- setup\n([\s\S]*?)^ *-->$/gm;
+
+/** In the order of the page. */
 export function blocksOf(page: string): Block[] {
-  return [...page.matchAll(BLOCK)].flatMap(
-    ([all, marker, value = '', indent = '', language, text = '', output]) => {
+  const shown = [...page.matchAll(BLOCK)].flatMap(
+    ({ index, 1: marker, 2: value = '', 3: indent = '', 4: language, 5: text = '', 6: output }) => {
       if (language !== 'sh' && marker !== 'file') return [];
-      const flush = (block: string) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
       const block = {
-        line: page.slice(0, page.indexOf(all)).split('\n').length,
-        text: flush(text),
+        ...placeOf(page, index),
+        text: flush(text, indent),
+        isHidden: false,
         file: marker === 'file' ? value : null,
         notRun: marker === 'not run' ? value : null,
         stops: marker === 'Ctrl-C',
-        output: output === undefined ? null : flush(output),
+        output: output === undefined ? null : flush(output, indent),
       };
-      return [block];
+      return [{ index, block }];
     },
   );
+  const hidden = [...page.matchAll(SETUP)].map(({ index, 1: indent = '', 2: text = '' }) => ({
+    index,
+    block: { ...placeOf(page, index), text: flush(text, indent), ...HIDDEN },
+  }));
+  return [...shown, ...hidden].sort((a, b) => a.index - b.index).map(({ block }) => block);
+}
+
+const HIDDEN = { isHidden: true, file: null, notRun: null, stops: false, output: null };
+
+const flush = (block: string, indent: string): string =>
+  block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+
+function placeOf(page: string, index: number): Pick<Block, 'line' | 'heading'> {
+  const above = page.slice(0, index);
+  // A comment in a block is not a heading.
+  const text = above.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)];
+  return { line: above.split('\n').length, heading: headings.at(-1)?.[1] ?? '' };
 }
 
 /**

@@ -85,10 +85,8 @@ try {
   console.log(`${''.padEnd(30)} seconds     CPU     MiB`);
   const made = ['--to', at('one')];
   await storegate('import a file into a folder', ['import', at('made.ndjson'), ...made]);
-  await storegate('the same again', ['import', at('made.ndjson'), ...made]);
   await storegate('export a folder', ['export', at('one.ndjson'), '--from', at('one')]);
   await storegate('copy a folder to Redis', ['copy', '--from', at('one'), '--to', redis.url]);
-  await storegate('the same again', ['copy', '--from', at('one'), '--to', redis.url]);
   await storegate('export a Redis', ['export', at('two.ndjson'), '--from', redis.url]);
   await storegate('import a file into Redis', ['import', at('two.ndjson'), '--to', other.url]);
   await storegate('copy a Redis to a folder', ['copy', '--from', redis.url, '--to', at('two')]);

@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['keys', 'observe'],
   ['webhooks'],
   ['state'],
+  ['records'],
   ['gateway', 'admin', 'store'],
   ['run'],
   ['cli'],
@@ -80,7 +81,8 @@ const walls: readonly Wall[] = [
   },
   {
     name: 'only run and cli open a state',
-    breaks: ({ from, to }) => adapters(to) && !composes(from) && !inside('state')(from),
+    breaks: ({ from, to }) =>
+      adapters(to) && !composes(from) && !inside('state')(from) && !inside('records')(from),
     planted: { from: 'gateway/own/usage.ts', to: 'state/redis/open.ts' },
   },
   {

@@ -11,11 +11,11 @@ import { parseArgs } from 'node:util';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
+import { applyNewKeys } from '../../src/state/redis/key-change.ts';
 import { forgetIndex } from '../../src/state/redis/key-index.ts';
 import { repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { openOffline } from '../../src/state/redis/open.ts';
-import { takeKeys } from '../../src/state/redis/transfer/keys.ts';
 import { KEPT } from '../../test/support/audit.ts';
 import { startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';
@@ -32,11 +32,9 @@ const offline = await openOffline(settings, KEPT);
 const { keys } = offline;
 try {
   for (let at = 0; at < count; at += BATCH)
-    await takeKeys(
-      redis,
-      Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => record(at + i)),
-      false,
-    );
+    await applyNewKeys(redis, {
+      records: Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => record(at + i)),
+    });
   const listed = await bytes();
   await withoutLists();
   console.log(

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
-import { createFile } from '../../src/state/transfer/file-target.ts';
-import { BATCH, type SubjectCounters } from '../../src/state/transfer/records.ts';
+import { type CounterLine, counterLine } from '../../src/records/transfer/counter-line.ts';
+import { fileTarget } from '../../src/records/transfer/file-writer.ts';
+import { BATCH } from '../../src/records/transfer/form.ts';
 
 const HOUR = 3_600_000;
 const WINDOWS = [
@@ -13,24 +14,24 @@ const WINDOWS = [
 /** Includes ten thousand audit entries. */
 export async function writeState(path: string, keys: number): Promise<void> {
   const now = Date.now();
-  const file = createFile(path, {
+  const file = fileTarget(path, {
     from: 'embedded',
     storegate: '0.0.0',
     at: new Date(now).toISOString(),
   });
   inBatches(keys, (numbers) =>
-    file.take({ type: 'key', values: numbers.map((n) => keyOf(n, now)) }),
+    file.add({ type: 'key', values: numbers.map((n) => keyOf(n, now)) }),
   );
   inBatches(10_000, (numbers) =>
-    file.take({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }),
+    file.add({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }),
   );
   inBatches(keys, (numbers) =>
-    file.take({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }),
+    file.add({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }),
   );
   inBatches(keys, (numbers) =>
-    file.take({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }),
+    file.add({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }),
   );
-  await file.finish();
+  await file.finish(entryOf(10_000, now));
 }
 
 function inBatches(count: number, take: (numbers: number[]) => void): void {
@@ -77,14 +78,14 @@ function entryOf(n: number, now: number) {
   return { number: n + 1, at: now - 10_000 + n, ...said };
 }
 
-function countersOf(n: number, now: number): SubjectCounters {
+function countersOf(n: number, now: number): CounterLine {
   const counters: Counters = {
     windows: WINDOWS,
     cells: [now - (n % 60_000), n % 60, now - HOUR, n % 1_000],
     strikeState: null,
   };
   if (n % 100 === 0) counters.strikeState = strikeStateOf(n, now);
-  return { subject: `key:${idOf(n)}`, counters };
+  return counterLine(`key:${idOf(n)}`, counters);
 }
 
 function strikeStateOf(n: number, now: number): StrikeState {

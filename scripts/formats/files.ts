@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packMinute } from '../../src/observe/history/minute.ts';
+import { FORMAT, FORMAT_VERSION, lineOf } from '../../src/records/transfer/file-writer.ts';
+import { TYPES } from '../../src/records/transfer/form.ts';
 import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
 import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
 import { CounterPacker } from '../../src/state/embedded/packing.ts';
 import { generationFile, headerOf } from '../../src/state/journal/format.ts';
 import { LastKnownPacker } from '../../src/state/shared/last-known-counters.ts';
-import { FORMAT, FORMAT_VERSION } from '../../src/state/transfer/file-target.ts';
-import { lineOf } from '../../src/state/transfer/lines.ts';
-import { TYPES } from '../../src/state/transfer/records.ts';
 import { window } from '../../test/support/limits.ts';
 import { someState } from '../../test/support/transfer.ts';
 import { line } from './shape.ts';
@@ -59,8 +58,7 @@ function* stateFile(): Generator<string> {
   const state = someState(Date.UTC(2026, 0));
   const types = new Map<string, Set<string>>();
   for (const type of TYPES)
-    for (const value of state[type])
-      addTypes(`file ${FORMAT} ${type}`, lineOf(type, value as never), types);
+    for (const value of state[type]) addTypes(`file ${FORMAT} ${type}`, lineOf(value), types);
   for (const [name, found] of types) yield line(name, [[...found].sort().join('|')]);
 }
 

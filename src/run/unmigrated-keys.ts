@@ -69,7 +69,7 @@ export async function reportUnmigratedKeys(
 }
 
 export function unmigratedKeysText({ folder, keys, unknown }: UnmigratedKeys): string {
-  return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. To copy keys, counters and bans:
+  return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. Stop all gateways, then copy keys, counters and bans:
   ${commandFor({ folder })}`;
 }
 

@@ -118,3 +118,13 @@ export interface State {
   /** Idempotent. */
   close(): Promise<void>;
 }
+
+/**
+ * How commands reach the gateway that locked a folder. The token is valid for this run only, so
+ * another gateway at the same address rejects it. Read access to it implies write access to the
+ * folder.
+ */
+export interface Announcement {
+  readonly url: string;
+  readonly token: string;
+}

@@ -4,7 +4,7 @@ import type { TokenStore } from '../keys/operators/tokens.ts';
 import type { KeyStore, KeysAsOf } from '../keys/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import type { BansAsOf, StartedBan, State } from './state.ts';
+import type { Announcement, BansAsOf, StartedBan, State } from './state.ts';
 
 /**
  * Records that operators manage. They outlive the process, and other processes may change them
@@ -63,14 +63,4 @@ export interface Storage extends Records {
    */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
-}
-
-/**
- * How commands reach the gateway that locked a folder. The token is valid for this run only, so
- * another gateway at the same address rejects it. Read access to it implies write access to the
- * folder.
- */
-export interface Announcement {
-  readonly url: string;
-  readonly token: string;
 }

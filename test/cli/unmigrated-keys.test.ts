@@ -2,13 +2,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
+import { folderTarget } from '../../src/records/transfer/folder.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { recommendedUser } from '../support/redis/user.ts';
 import { storegate } from '../support/storegate.ts';
-import { movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
+import { movable, moveAll, sourceOf, temporaryFolder, WITH_CLOCK } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
 const PASSWORD = 'a-password-to-hide';
@@ -50,7 +51,7 @@ async function shownAtStart(): Promise<string> {
 
 test('a start with Redis reports unmigrated keys, and its command copies them', async () => {
   const data = join(folder.path, 'old data');
-  await moveAll(sourceOf({ key: [movable(1), movable(2)] }), folderTarget(data, targetOptions()));
+  await moveAll(sourceOf({ key: [movable(1), movable(2)] }), folderTarget(data, WITH_CLOCK));
   const running = storegate(['serve', '--no-demo-keys'], {
     cwd: folder.path,
     env: env(),
@@ -79,6 +80,8 @@ test('a start with Redis reports unmigrated keys, and its command copies them', 
   expect(checked.err).toContain(report.command);
   expect(shown).toContain(report.command);
   expect(report.command).toBe(`storegate state copy --from '${data}' --to redis`);
+  // The killed gateway is not counted as running after a few seconds.
+  await redis.admin.del(keyOf.gateways);
   expect(await here('state', 'copy', '--from', data, '--to', 'redis')).toMatchObject({ code: 0 });
   expect((await here('check')).err).toBe('');
   expect(await shownAtStart()).not.toContain('does not know');
@@ -89,7 +92,7 @@ test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(existsSync(join(folder.path, 'old data', 'state.db'))).toBe(false);
   await moveAll(
     sourceOf({ key: [movable(1)] }),
-    folderTarget(join(folder.path, 'old data'), targetOptions()),
+    folderTarget(join(folder.path, 'old data'), WITH_CLOCK),
   );
   const offline = { ...env(), REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` };
   const { code, err } = await commandLine(folder.path)(['check'], { env: offline });

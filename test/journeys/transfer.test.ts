@@ -84,7 +84,6 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
     while (isLive && statuses.length < LIMIT / 2) statuses.push(await ask(old, busy.secret));
   });
   await until('there is traffic', () => admitted() > 20);
-  await copy();
   const late = await makeKey(old, '--plan', 'free');
   const rotated = JSON.parse(
     await operate(old, 'keys', 'rotate', banned.id, '--overlap', '1h', '--json'),

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
 import type { Event } from '../../src/observe/events.ts';
+import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { reportUnmigratedKeys } from '../../src/run/unmigrated-keys.ts';
-import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { temporaryFolders } from '../support/temporary.ts';
-import { movable, moveAll, sourceOf, targetOptions } from '../support/transfer.ts';
+import { movable, moveAll, sourceOf, WITH_CLOCK } from '../support/transfer.ts';
 
 const newFolder = temporaryFolders();
 beforeEach(() => void jest.useFakeTimers());
@@ -13,7 +13,7 @@ afterEach(() => void jest.useRealTimers());
 /** Redis does not answer the first `late` queries for keys, and then has none. */
 async function start(late: number) {
   const data = newFolder();
-  await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(data, targetOptions()));
+  await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(data, WITH_CLOCK));
   const stop = new AbortController();
   const events: Event[] = [];
   const asked = { count: 0 };

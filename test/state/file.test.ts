@@ -6,18 +6,17 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
 import { loadPlans } from '../../src/config/plans.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
+import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
-import { folderSource } from '../../src/state/embedded/transfer/source.ts';
-import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { editOf } from '../support/records.ts';
-import { targetOptions } from '../support/transfer.ts';
+import { WITH_CLOCK } from '../support/transfer.ts';
 
 const MOVE_OF = (format: number) =>
   `an unreleased storegate (format ${format}): run "storegate state export FILE" with that version, ` +
@@ -99,8 +98,8 @@ describe('the embedded state file', () => {
     expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(
       full,
     );
-    expect(() => folderSource(folder)).toThrow(full);
-    expect(() => folderTarget(folder, targetOptions())).toThrow(full);
+    expect(() => folderSource(folder, WITH_CLOCK)).toThrow(full);
+    expect(() => folderTarget(folder, WITH_CLOCK)).toThrow(full);
     await expect(repairFolder(folder)).rejects.toThrow(full);
     for (const command of ['keys list', 'bans list', 'state backup b.ndjson'])
       expect(await commandLine(join(folder, '..'))(command.split(' '))).toEqual({

@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
-import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
 import { temporaryFolders } from '../support/temporary.ts';
-import { targetOptions } from '../support/transfer.ts';
+import { WITH_CLOCK } from '../support/transfer.ts';
 
 /** A user that owns nothing. */
 const UNPRIVILEGED = 65_534;
@@ -72,7 +72,7 @@ describe.each<[string, string, () => void, (work: () => void) => void]>([
   test('is refused by a start and as a target with the reason', () => {
     as(() => {
       expect(start).toThrow(message());
-      expect(() => folderTarget(folder, targetOptions())).toThrow(message());
+      expect(() => folderTarget(folder, WITH_CLOCK)).toThrow(message());
     });
   });
 });

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
+import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import {
   COUNTER_FILES,
@@ -21,13 +22,11 @@ import {
 } from '../../src/state/embedded/inventory.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
-import { folderSource } from '../../src/state/embedded/transfer/source.ts';
-import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { temporaryFolders } from '../support/temporary.ts';
-import { targetOptions } from '../support/transfer.ts';
+import { WITH_CLOCK } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
 const FREE = limits([window(5, MINUTE)]);
@@ -41,9 +40,9 @@ const open = (at = folder) =>
 /** Everything that reads a whole folder. */
 const READERS: readonly ((at: string) => unknown)[] = [
   open,
-  (at) => folderSource(at),
-  (at) => folderTarget(at, targetOptions()),
-  (at) => folderTarget(at, targetOptions({ dryRun: true })),
+  (at) => folderSource(at, WITH_CLOCK),
+  (at) => folderTarget(at, WITH_CLOCK),
+  (at) => folderTarget(at, { ...WITH_CLOCK, dryRun: true }),
 ];
 const logs = (at = folder) => readdirSync(at).filter((file) => /^ledgers\.\d+\.log$/.test(file));
 const files = (at: string) =>
@@ -222,7 +221,7 @@ describe('a data folder', () => {
     expect(all).toEqual([first, `${COUNTER_FILES}.2.log`]);
     rmSync(join(second, first!));
     expect(await repairFolder(second)).toEqual({ files: [first], changes: 0 });
-    await folderSource(second).close();
+    await folderSource(second, WITH_CLOCK).close();
     rmSync(join(second, `${COUNTER_FILES}.2.log`));
     for (const read of READERS)
       expect(() => read(second)).toThrow(`${COUNTER_FILES}.2.log is missing`);
@@ -235,8 +234,8 @@ describe('a data folder', () => {
     truncateSync(file, size - 1);
     const reports: string[] = [];
     const damaged = (damage: string) => void reports.push(damage);
-    await folderSource(copy, Date.now, damaged).close();
-    await folderTarget(copy, { ...targetOptions(), damaged }).close();
+    await folderSource(copy, { ...WITH_CLOCK, damaged }).close();
+    await folderTarget(copy, { ...WITH_CLOCK, damaged }).close();
     await open(copy).close();
     const warnings = events.filter(({ type }) => type === 'state.warning');
     expect(reports).toEqual([expect.stringContaining(`${file} ends torn or damaged`), reports[0]]);

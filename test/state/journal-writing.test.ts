@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Compactor } from '../../src/state/journal/compactor.ts';
-import { Journal, JournalWriteError } from '../../src/state/journal/journal.ts';
+import {
+  Journal,
+  type JournalOptions,
+  JournalWriteError,
+} from '../../src/state/journal/journal.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import { FailingFiles } from '../support/journal-files.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -34,12 +38,13 @@ const read = () => readJournal(folder, 'things', () => new Entries());
 const onDisk = () => read().reader.map;
 const logs = () => readdirSync(folder).sort();
 
-function open(): Journal {
+function open(holds: Required<JournalOptions>['holds'] = async () => {}): Journal {
   return new Journal({
     folder,
     name: 'things',
     older: read().generations,
     files,
+    holds,
     unsaved: (error) => reports.push((error as Error).message),
     saved: () => reports.push('saved'),
   });
@@ -101,6 +106,26 @@ describe('the writing side of a journal', () => {
     await journal.dropOlder();
     expect(logs()).toEqual(['things.2.log']);
     expect(onDisk().get('a')).toBe('2');
+  });
+
+  test('names no removed file as needed if a new file is synced while older files are removed', async () => {
+    push('a=1');
+    await journal.commit();
+    await journal.close();
+    const named: (readonly number[])[] = [];
+    const naming = Promise.withResolvers<void>();
+    journal = open(async (numbers) => {
+      named.push(numbers);
+      await naming.promise;
+    });
+    const dropped = journal.dropOlder();
+    push('a=2');
+    const committed = journal.commit();
+    await until('the new file is named', () => named.length === 2);
+    naming.resolve();
+    await Promise.all([dropped, committed]);
+    expect(named).toEqual([[], [2]]);
+    expect(logs()).toEqual(['things.2.log']);
   });
 
   test.each(['create', 'append', 'sync', 'syncFolder'] as const)(

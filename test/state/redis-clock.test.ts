@@ -214,6 +214,7 @@ const WITHOUT_TIME = [
   keyOf.accounts,
   keyOf.plans,
   keyOf.imported,
+  keyOf.unfinishedImport,
   keyOf.dataMark,
   keyOf.bansWhole,
   keyOf.auditDropped,

@@ -11,7 +11,6 @@ import {
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { recordsInRedis } from '../../src/state/redis/records.ts';
 import { shardsOf } from '../../src/state/redis/shards.ts';
-import { takeKeys } from '../../src/state/redis/transfer/keys.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { KEPT } from '../support/audit.ts';
 import { allKeys, changed, keyRecord, note } from '../support/records.ts';
@@ -276,8 +275,6 @@ describe('in a Redis Cluster, a change that is killed between any two commands',
       (killed, record) =>
         keysIn(killed).replace(changed(record, { revokedAt: 3_000, plan: 'pro' }), note()),
     ],
-    ['a transfer of new keys', (killed) => takeKeys(killed, [newKey(), newKey()], false)],
-    ['a transfer of a changed key', (killed, record) => takeKeys(killed, [edited(record)], false)],
   ])(
     '%s: no key is missing in a list, and none is too many after a repair',
     async (_what, change) => {

@@ -14,7 +14,7 @@ const EXEMPT =
 
 /** Occurrences per folder, at most. A number may only fall; the aim is 0.3 per 1,000 words. */
 export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
-  'bench/transfer': 2,
+  'bench/transfer': 1,
   'docs/backup-upgrade.md': 3,
   'packages/console': 2,
   'packages/openapi': 1,
@@ -23,8 +23,9 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'src/gateway': 9,
   'src/limits': 9,
   'src/observe': 11,
+  'src/records': 31,
   'src/run': 2,
-  'src/state': 71,
+  'src/state': 25,
   'src/webhooks': 2,
   'test/admin': 1,
   'test/cli': 1,
@@ -33,10 +34,11 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/limits': 13,
   'test/observe': 2,
   'test/papers.test.ts': 1,
+  'test/records': 32,
   'test/run': 2,
   'test/simulation': 3,
-  'test/state': 68,
-  'test/support': 7,
+  'test/state': 16,
+  'test/support': 4,
 };
 
 /** `src/state` for a file in it, the file itself at the root. */

@@ -4,25 +4,18 @@ import { join } from 'node:path';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
-import { counterLine, countersIn } from '../../src/state/transfer/lines.ts';
+import { counterLine } from '../../src/records/transfer/counter-line.ts';
 import {
   type Batch,
+  noCounts,
   type RecordType,
   type Source,
-  type SubjectCounters,
   type Target,
-  type TargetOptions,
   TYPES,
   type ValueOf,
-} from '../../src/state/transfer/records.ts';
-import {
-  MissingPlans,
-  type TransferOptions,
-  type TransferResult,
-  transferState,
-} from '../../src/state/transfer/transfer.ts';
-import { KEPT } from './audit.ts';
-import { ESCALATION, HOUR, MINUTE, window } from './limits.ts';
+} from '../../src/records/transfer/form.ts';
+import { type MoveOptions, type MoveResult, moveState } from '../../src/records/transfer/move.ts';
+import { HOUR, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';
 
 export type Whole = { readonly [T in RecordType]: readonly ValueOf[T][] };
@@ -103,15 +96,16 @@ export function someState(now: number): Whole {
       movableEntry(3, { action: 'bans.lift', reason: 'a call' }),
     ],
     ledger: [
-      { subject: `key:${idOf(1)}`, counters: hourly(7, now - MINUTE) },
-      {
-        subject: `key:${idOf(2)}`,
-        counters: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }),
-      },
-      {
-        subject: 'account:team:acme',
-        counters: { windows: [window(5, HOUR, 'sliding')], cells: slots(now), strikeState: null },
-      },
+      counterLine(`key:${idOf(1)}`, hourly(7, now - MINUTE)),
+      counterLine(
+        `key:${idOf(2)}`,
+        hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }),
+      ),
+      counterLine('account:team:acme', {
+        windows: [window(5, HOUR, 'sliding')],
+        cells: slots(now),
+        strikeState: null,
+      }),
     ],
     use: [
       { id: idOf(1), at: now - 5 },
@@ -136,11 +130,11 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
     name: 'a test',
     kind: 'embedded',
     isChecked,
-    counts: () =>
-      Object.fromEntries(TYPES.map((type) => [type, whole[type].length])) as Record<
-        RecordType,
-        number
-      >,
+    counts() {
+      const counts = noCounts();
+      for (const type of TYPES) counts[type] = whole[type].length;
+      return counts;
+    },
     async *read() {
       for (const type of TYPES) yield { type, values: whole[type] } as Batch;
     },
@@ -154,11 +148,6 @@ export async function readWhole(source: Source): Promise<Whole> {
   };
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
-  // Window names, and limits without a strike state, are not stored.
-  whole.ledger = (whole.ledger as SubjectCounters[]).map(({ subject, counters }) => ({
-    subject,
-    counters: countersIn(counterLine(counters)),
-  }));
   const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
   for (const type of ['key', 'token', 'ledger', 'use'] as const) whole[type].sort(byName);
   return whole as unknown as Whole;
@@ -169,20 +158,15 @@ function nameOf(value: unknown): string {
   return id ?? name ?? subject ?? '';
 }
 
-export const NO_PLANS = { plans: new Map(), accounts: new Map(), escalation: ESCALATION };
-
 export async function moveAll(
   source: Source,
   target: Target,
-  options: Partial<TransferOptions> = {},
-): Promise<TransferResult> {
+  options: Partial<MoveOptions> = {},
+): Promise<MoveResult> {
   try {
-    return await transferState(source, target, {
-      missing: new MissingPlans(NO_PLANS),
-      pass() {},
-      actor: 'cli:test',
-      requestId: 'the-move',
-      clock: Date.now,
+    return await moveState(source, target, {
+      onBatch() {},
+      by: { at: Date.now(), actor: 'cli:test', requestId: 'the-move' },
       dryRun: false,
       ...options,
     });
@@ -192,9 +176,7 @@ export async function moveAll(
   }
 }
 
-export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
-  return { audit: KEPT, dryRun: false, clock: Date.now, ...changes };
-}
+export const WITH_CLOCK = { clock: Date.now, dryRun: false };
 
 /** `remove` after use. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {

@@ -15,7 +15,7 @@ can. After a repair, the lost counters start at zero, lost bans end, and lost ke
 file is missing stays as it is.`;
 
 const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
-const DRY_RUN = option('--dry-run', 'print what would change');
+const DRY_RUN = option('--dry-run', 'check everything, and change nothing');
 
 export const stateCommands = command('state', 'back up, restore and migrate state', {
   details: CONTENT,
@@ -33,15 +33,15 @@ export const stateCommands = command('state', 'back up, restore and migrate stat
       examples: ['state export state.ndjson'],
       run: toFile,
     }),
-    command('import <file>', 'import a file into an empty state or an earlier copy (idempotent)', {
+    command('import <file>', 'import a file into an empty state', {
       options: [option('--to <place>', 'target; default: the configured state'), DRY_RUN],
       examples: ['state import state.ndjson --dry-run'],
       run: fromFile,
     }),
-    command('copy', 'copy a state to an empty place; a repeated copy transfers later changes', {
+    command('copy', 'copy a state to an empty place', {
       options: [
         option('--from <place>', 'source; gateways may use it').makeOptionMandatory(),
-        option('--to <place>', 'target; no gateway may use a data folder').makeOptionMandatory(),
+        option('--to <place>', 'target; no gateway may use it').makeOptionMandatory(),
         DRY_RUN,
       ],
       examples: ['state copy --from data --to redis'],
@@ -52,15 +52,11 @@ export const stateCommands = command('state', 'back up, restore and migrate stat
       examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
       run: toFile,
     }),
-    command(
-      'restore <file>',
-      'restore a backup into the configured state, which is empty or an earlier copy',
-      {
-        options: [DRY_RUN],
-        examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
-        run: fromFile,
-      },
-    ),
+    command('restore <file>', 'restore a backup into the configured state, which is empty', {
+      options: [DRY_RUN],
+      examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
+      run: fromFile,
+    }),
     command('repair', 'let gateways start on a data folder with missing files', {
       details: REPAIR,
       run: lazily(async () => (await import('../transfer/repair.ts')).repair),

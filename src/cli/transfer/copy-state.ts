@@ -2,27 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readVersion } from '../../common/version.ts';
-import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Outage } from '../../errors/outage.ts';
+import type { KeyRecord } from '../../keys/key.ts';
 import { shellUser } from '../../keys/operators/shell-user.ts';
-import { folderSource } from '../../state/embedded/transfer/source.ts';
-import { folderTarget } from '../../state/embedded/transfer/target.ts';
-import { openRedisSource } from '../../state/redis/transfer/source.ts';
-import { openRedisTarget } from '../../state/redis/transfer/target.ts';
-import { checkFile, fileSource } from '../../state/transfer/file-source.ts';
-import { createFile } from '../../state/transfer/file-target.ts';
-import { type Source, type Target, TransferError, TYPES } from '../../state/transfer/records.ts';
+import { fileSource } from '../../records/transfer/file-reader.ts';
+import { fileTarget } from '../../records/transfer/file-writer.ts';
+import { folderSource, folderTarget } from '../../records/transfer/folder.ts';
+import { type Source, type Target, TransferError, TYPES } from '../../records/transfer/form.ts';
 import {
-  MissingPlans,
-  type TransferResult,
-  transferState,
-  writeFile,
-} from '../../state/transfer/transfer.ts';
-import { type OutputOptions, print } from '../output.ts';
+  type MoveResult,
+  missingRecords,
+  moveState,
+  TYPE_NAMES,
+} from '../../records/transfer/move.ts';
+import { openRedisSource, openRedisTarget } from '../../records/transfer/redis.ts';
+import { type OutputOptions, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
+import { MissingPlans } from './missing-plans.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
-import { countsText, movedView, shortfall, warnOfLeftOut, warnOfMissing } from './report.ts';
 
 type Given = string | { readonly file: string };
 
@@ -34,9 +32,10 @@ export interface CopyOptions extends OutputOptions {
   readonly withoutBans?: boolean | undefined;
 }
 
-/** Throws an expected error that says what was changed before it. */
+/** Throws an expected error that states what was changed before it. */
 export async function copyState(terminal: Terminal, options: CopyOptions): Promise<void> {
   const config = loadConfig(terminal);
+  const { dryRun = false } = options;
   const placeIn = (given: Given | undefined): Place => {
     if (given === undefined) return configuredPlace(config);
     if (typeof given === 'string') return placeOf(given, config, terminal.cwd);
@@ -44,14 +43,120 @@ export async function copyState(terminal: Terminal, options: CopyOptions): Promi
   };
   const [from, to] = [placeIn(options.from), placeIn(options.to)];
   refuseSame(from, to);
+  if (dryRun && to.type === 'file')
+    throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
+  const missing = new MissingPlans(config.plans);
+  const onKey = (key: KeyRecord) => to.type !== 'file' && missing.note(key);
+  const done = await orExplained(() => copy(terminal, from, to, { ...options, dryRun, onKey }));
+  await print(terminal, options, { dryRun, ...done }, copiedView);
+  for (const sentence of done.leftOut.first) terminal.err(`left out: ${sentence}\n`);
+  const more = done.leftOut.count - done.leftOut.first.length;
+  if (more > 0) terminal.err(`left out: ${more} more\n`);
+  missing.warn(terminal);
+  if (dryRun) terminal.err('Dry run: nothing was changed.\n');
+  rejectShortfall(done, dryRun);
+}
+
+interface Copied extends MoveResult {
+  readonly source: string;
+  readonly target: string;
+}
+
+interface Wanted extends Pick<CopyOptions, 'withoutBans'> {
+  readonly dryRun: boolean;
+  readonly onKey: (key: KeyRecord) => void;
+}
+
+async function copy(
+  terminal: Terminal,
+  from: Place,
+  to: Place,
+  { dryRun, withoutBans, onKey }: Wanted,
+): Promise<Copied> {
+  const opened = await openSource(terminal, from);
+  const source = withoutBans ? sourceWithoutBans(opened) : opened;
   try {
-    const source = await openSource(terminal, from);
+    const target = await openTarget(terminal, source, to, dryRun);
+    const title = dryRun ? 'reading' : 'moving';
+    const counts = await source.counts();
+    const size = TYPES.reduce((sum, type) => sum + counts[type], 0);
+    const by = { at: Date.now(), actor: shellUser(), requestId: randomUUID() };
+    const move = (pass: Pass) =>
+      moveState(source, target, {
+        by,
+        dryRun,
+        onBatch({ type, values }, read) {
+          if (type === 'key') (values as KeyRecord[]).forEach(onKey);
+          pass(read);
+        },
+      });
     try {
-      if (to.type === 'file') await writeTo(terminal, source, to.path, options);
-      else await takeInto(terminal, config, source, to, options);
+      const moved = await withProgress(terminal, title, size, move);
+      return { source: source.name, target: target.name, ...moved };
     } finally {
-      await source.close();
+      await target.close();
     }
+  } finally {
+    await source.close();
+  }
+}
+
+async function openSource(terminal: Terminal, place: Place): Promise<Source> {
+  if (place.type === 'redis') return openRedisSource(place.settings);
+  if (place.type === 'folder') return folderSource(place.path, folderOptions(terminal));
+  const size = statSync(place.path, { throwIfNoEntry: false })?.size ?? 0;
+  return withProgress(terminal, 'checking', size, (pass) => fileSource(place.path, pass));
+}
+
+async function openTarget(
+  terminal: Terminal,
+  { kind }: Source,
+  place: Place,
+  dryRun: boolean,
+): Promise<Target> {
+  if (place.type === 'redis') return openRedisTarget(place.settings, { dryRun });
+  if (place.type === 'folder')
+    return folderTarget(place.path, { ...folderOptions(terminal), dryRun });
+  const header = { from: kind, storegate: readVersion(), at: new Date().toISOString() };
+  return fileTarget(place.path, header);
+}
+
+/** As a start does, a copy ignores the damaged end of a file, and reports it. */
+function folderOptions({ err }: Terminal) {
+  return { clock: Date.now, damaged: (damage: string) => err(`${damage}\n`) };
+}
+
+function sourceWithoutBans(source: Source): Source {
+  return {
+    ...source,
+    async *read() {
+      for await (const batch of source.read()) if (batch.type !== 'ban') yield batch;
+    },
+  };
+}
+
+const copiedView: View<Copied & { readonly dryRun: boolean }> = {
+  text({ source, target, dryRun, given, has }, page) {
+    const [name, counts] = dryRun ? [source, given] : [target, has];
+    const content = TYPES.map((type) => `${counts[type]} ${TYPE_NAMES[type]}`).join(', ');
+    return page.notes(`${name} has ${content}.`);
+  },
+};
+
+function rejectShortfall(done: Copied, dryRun: boolean): void {
+  const { count } = done.leftOut;
+  const missing = Object.entries(dryRun ? {} : missingRecords(done));
+  const short = missing.map(([type, n]) => `${n} ${TYPE_NAMES[type as keyof typeof TYPE_NAMES]}`);
+  const reasons = [
+    ...(count > 0 ? [`${count} records ${dryRun ? 'would be' : 'were'} left out`] : []),
+    ...(short.length > 0 ? [`${done.target} lacks ${short.join(', ')}`] : []),
+  ];
+  if (reasons.length > 0) throw new TransferError(`Incomplete: ${reasons.join('; ')}.`);
+}
+
+async function orExplained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     throw explained(error);
   }
@@ -61,7 +166,7 @@ function explained(error: unknown): unknown {
   if (error instanceof Outage) {
     const { cause } = error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const rest = 'Run the same command again to complete the copy.';
+    const rest = 'Run the same command again: it starts over.';
     return new TransferError(`Redis failed: ${reason}. ${rest}`, { cause });
   }
   // SQLite and the file system: files and folders are replaced as a whole.
@@ -72,120 +177,11 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-async function openSource(terminal: Terminal, place: Place): Promise<Source> {
-  if (place.type === 'redis') return openRedisSource(place.settings);
-  if (place.type === 'folder') return folderSource(place.path, Date.now, damageTo(terminal));
-  const size = statSync(place.path, { throwIfNoEntry: false })?.size ?? 0;
-  return withProgress(terminal, 'checking', size, async (pass) =>
-    fileSource(place.path, await checkFile(place.path, pass)),
-  );
-}
-
-async function writeTo(
-  terminal: Terminal,
-  source: Source,
-  path: string,
-  options: CopyOptions,
-): Promise<void> {
-  if (options.dryRun)
-    throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
-  const header = { from: source.kind, storegate: readVersion(), at: new Date().toISOString() };
-  const file = createFile(path, header);
-  try {
-    const { has, leftOut } = await withProgress(terminal, 'writing', await total(source), (pass) =>
-      writeFile(options.withoutBans ? withoutBans(source) : source, file, pass),
-    );
-    warnOfLeftOut(terminal, leftOut);
-    await print(
-      terminal,
-      options,
-      { file: path, has },
-      {
-        text: ({ file, has }, page) => page.notes(`${file} has ${countsText(has)}.`),
-      },
-    );
-    if (leftOut.count > 0)
-      throw new TransferError(`${leftOut.count} records were left out. All others are in ${path}.`);
-  } finally {
-    file.close();
-  }
-}
-
-function withoutBans(source: Source): Source {
-  return {
-    ...source,
-    async *read() {
-      for await (const batch of source.read()) if (batch.type !== 'ban') yield batch;
-    },
-  };
-}
-
-async function takeInto(
-  terminal: Terminal,
-  config: Config,
-  source: Source,
-  place: Exclude<Place, { type: 'file' }>,
-  options: CopyOptions,
-): Promise<void> {
-  const { dryRun = false } = options;
-  const missing = new MissingPlans(config.plans);
-  const target = await openTarget(terminal, config, place, dryRun);
-  let moved: TransferResult;
-  try {
-    moved = await withProgress(
-      terminal,
-      dryRun ? 'comparing' : 'moving',
-      await total(source),
-      (pass) =>
-        transferState(source, target, {
-          missing,
-          pass,
-          actor: shellUser(),
-          requestId: randomUUID(),
-          clock: Date.now,
-          dryRun,
-        }),
-    );
-  } finally {
-    await target.close();
-  }
-  await print(terminal, options, { dryRun, ...moved }, movedView);
-  warnOfLeftOut(terminal, moved.leftOut);
-  warnOfMissing(terminal, missing);
-  const short = shortfall(moved, dryRun);
-  if (dryRun) terminal.err('Dry run: nothing was changed.\n');
-  if (short !== null)
-    throw new TransferError(
-      dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`,
-    );
-}
-
-/** As a start does, a copy ignores the damaged end of a file, and reports it. */
-function damageTo({ err }: Terminal): (damage: string) => void {
-  return (damage) => err(`${damage}\n`);
-}
-
-async function openTarget(
-  terminal: Terminal,
-  { audit }: Config,
-  place: Exclude<Place, { type: 'file' }>,
-  dryRun: boolean,
-): Promise<Target> {
-  const damaged = damageTo(terminal);
-  const options = { audit, dryRun, clock: Date.now, damaged };
-  return place.type === 'redis'
-    ? openRedisTarget(place.settings, options)
-    : folderTarget(place.path, options);
-}
-
-async function total(source: Source): Promise<number> {
-  const counts = await source.counts();
-  return TYPES.reduce((sum, type) => sum + counts[type], 0);
-}
-
 /** Milliseconds. */
 const SHOW_EVERY = 100;
 const BAR_WIDTH = 30;
+
+type Pass = (done: number) => void;
 
 /**
  * Shows progress on a terminal; `size` may be exceeded. Throws TransferError when the user stops
@@ -195,13 +191,12 @@ async function withProgress<T>(
   { err, errIsTerminal, stop }: Terminal,
   title: string,
   size: number,
-  work: (pass: (done: number) => void) => Promise<T>,
+  work: (pass: Pass) => Promise<T>,
 ): Promise<T> {
   let shown = errIsTerminal ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   try {
     return await work((done) => {
-      if (stop.aborted)
-        throw new TransferError('stopped before the end; it can be done again from the start');
+      if (stop.aborted) throw new TransferError('Stopped before the end: run it again.');
       const now = performance.now();
       if (now < shown + SHOW_EVERY) return;
       shown = now;

@@ -4,7 +4,7 @@ import type { Config, RedisSettings } from '../../config/config.ts';
 import { converted } from '../../config/conversions.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
 import { schemaOf } from '../../config/schema/schema.ts';
-import { TransferError } from '../../state/transfer/records.ts';
+import { TransferError } from '../../records/transfer/form.ts';
 
 /** Paths are absolute. */
 export type Place =

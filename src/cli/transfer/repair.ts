@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.ts';
+import { TransferError } from '../../records/transfer/form.ts';
 import { changesText } from '../../state/embedded/inventory.ts';
 import { repairFolder } from '../../state/embedded/repair.ts';
-import { TransferError } from '../../state/transfer/records.ts';
 import { type OutputOptions, print } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { createPrivateFile } from '../../common/folder.ts';
 import { tryLock } from '../../common/lock.ts';
-import type { Announcement } from '../storage.ts';
+import type { Announcement } from '../state.ts';
 import { reasonOf, StateFileError } from './file.ts';
 
 const FILE = 'gateway.json';

@@ -136,15 +136,18 @@ export class Journal {
    * outdated data.
    */
   async dropOlder(): Promise<void> {
+    // First, because a file that is synced meanwhile names the older files that are needed.
+    const older = this.#older.splice(0);
     try {
-      // Without a current file, no data is needed.
-      await this.#options.holds?.(this.#current ? [this.#current.number] : []);
-      for (const old of [...this.#older]) {
-        await this.#remove(old.number);
-        this.#older = this.#older.filter((one) => one !== old);
+      // Without a synced current file, no data is needed.
+      await this.#options.holds?.(this.#current?.holds ? [this.#current.number] : []);
+      while (older[0]) {
+        await this.#remove(older[0].number);
+        older.shift();
       }
     } catch (error) {
       // The files stay until the next complete rewrite.
+      this.#older.unshift(...older);
       this.#fails(error);
     }
   }
@@ -182,9 +185,9 @@ export class Journal {
         await this.#files.syncFolder(this.#options.folder);
         const header = headerOf(this.#options.name).length;
         const older = this.#older.filter(({ size }) => size >= header).map(({ number }) => number);
+        current.holds = true;
         await this.#options.holds?.([...older, current.number]);
       }
-      current.holds = true;
     } catch (error) {
       throw await this.#lose(batches, error);
     }

@@ -1,6 +1,5 @@
 import type { AuditSettings } from '../../config/config.ts';
 import { type AuditDraft, type AuditEntry, isOfBans } from '../../keys/operators/audit-log.ts';
-import { BULK_TIMEOUT } from './bulk.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -43,10 +42,6 @@ export function auditEntriesIn(
 
   return {
     append,
-    /** Appends to this log only. */
-    async appendAll(entries: readonly AuditDraft[]): Promise<void> {
-      await withTimeout(Promise.all(entries.map((entry) => run(entry, [log]))), BULK_TIMEOUT);
-    },
     async appendOnce(entry: AuditDraft): Promise<void> {
       const text = JSON.stringify(entry);
       const at = await withTimeout(redis.lpos(LOGS[log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));

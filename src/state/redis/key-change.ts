@@ -50,7 +50,7 @@ export async function planNewKeys(
   return { records };
 }
 
-/** Idempotent. Writes the records last. Throws KeyTaken. */
+/** Idempotent. Writes the records last, under their secrets. Throws KeyTaken. */
 export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
   if (records.length === 0) return;
   if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
@@ -60,13 +60,14 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
   await withTimeout(
     redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])),
   );
-  const texts = records.map(
-    (record) => [keyOf.apiKey(record.hash), JSON.stringify(record)] as const,
+  const entries = records.flatMap((record) => hashesOf(record).map((hash) => ({ record, hash })));
+  const texts = entries.map(
+    ({ record, hash }) => [keyOf.apiKey(hash), JSON.stringify(record)] as const,
   );
   await takeAll(
     redis,
     texts,
-    (there, i) => there !== null && readRecord(there).id === records[i]!.id,
+    (there, i) => there !== null && readRecord(there).id === entries[i]!.record.id,
   );
   const messages = records.map(({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)]);
   await allWithTimeout(redis, messages);

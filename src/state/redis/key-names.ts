@@ -19,6 +19,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:used` | ids by last use: sorted set | |
  * | `sg:imported` | 1 after an import of another system's key | |
  * | `sg:mark` | text that shows that Redis has its data | |
+ * | `sg:importing` | 1 from the first record to the end of an import of a state | |
  * | `sg:keys` | ids by creation: sorted set | |
  * | `sg:a:{<account>}` | ids of an account by creation: sorted set | |
  * | `sg:p:{<plan>}` | ids of a plan by creation: sorted set | |
@@ -71,6 +72,7 @@ export const keyOf = {
   used: `${PREFIX}used`,
   imported: `${PREFIX}imported`,
   dataMark: `${PREFIX}mark`,
+  unfinishedImport: `${PREFIX}importing`,
   apiKeys: `${PREFIX}keys`,
   keysOfAccount: (account: string) => `${PREFIX}a:{${account}}`,
   keysOfPlan: (plan: string) => `${PREFIX}p:{${plan}}`,
@@ -95,6 +97,7 @@ export const keyOf = {
   },
 } as const;
 
+export const EVERY_KEY = `${PREFIX}*`;
 export const COUNTER_KEYS = `${PREFIX}s:{*}`;
 export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.length, -1);
 

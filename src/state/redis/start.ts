@@ -184,6 +184,7 @@ export async function checkRedis(
 ): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
+  await rejectUnfinishedImport(redis);
   await tryScript(redis);
   return warningsIn(infos, data);
 }
@@ -228,6 +229,13 @@ function checkVersion(info: string): void {
   if (version === undefined) return;
   if (version.localeCompare(MIN_VERSION, 'en', { numeric: true }) < 0)
     throw new RedisError(`Redis ${version} is too old: the gateway needs ${MIN_VERSION} or later`);
+}
+
+async function rejectUnfinishedImport(redis: Connection): Promise<void> {
+  if ((await redis.exists(keyOf.unfinishedImport)) === 0) return;
+  throw new RedisError(
+    'an import into this Redis was not finished: run it again, which starts it over, or use another Redis',
+  );
 }
 
 function evictionWarning(info: string): string[] {

@@ -1,4 +1,4 @@
--- Counters as text, for storage elsewhere. Must match plain.ts in state/redis/transfer.
+-- Counters as text, for storage elsewhere. Must match redis-counters.ts in records/transfer.
 
 -- Exact up to 2^53; cjson and replies would round large integers.
 local function numbers(list, from)
@@ -14,22 +14,16 @@ local function stored_fields(key)
   return stored
 end
 
-local function digest_of(stored)
-  if not stored[1] and not stored[2] then return '' end
-  return redis.sha1hex((stored[1] or '') .. '|' .. (stored[2] or '') .. '|' .. (stored[3] or ''))
-end
-
--- Returns '' if missing, '-' for other data, or six lines: digest, ids, cells, limits of the strike state, its numbers,
--- limit of the ban.
+-- Returns '' if missing, '-' for other data, or five lines: ids, cells, limits of the strike state, its numbers, limit of
+-- the ban.
 local function plain(stored)
   if not stored then return '-' end
-  local digest = digest_of(stored)
-  if digest == '' then return '' end
+  if not stored[1] and not stored[2] then return '' end
   local good, text = pcall(function()
     local cells = stored[1] and cmsgpack.unpack(stored[1]) or {''}
     local strike_state = stored[2] and cmsgpack.unpack(stored[2]) or {''}
     local ban = stored[2] and stored[3] and cmsgpack.unpack(stored[3]) or {}
-    return table.concat({digest, cells[1], numbers(cells, 2), strike_state[1], numbers(strike_state, 2), numbers(ban, 1)}, '\n')
+    return table.concat({cells[1], numbers(cells, 2), strike_state[1], numbers(strike_state, 2), numbers(ban, 1)}, '\n')
   end)
   return good and text or '-'
 end

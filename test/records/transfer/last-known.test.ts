@@ -1,23 +1,21 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { fileSource } from '../../../src/records/transfer/file-reader.ts';
+import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
-import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
-import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
-import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
+import { KEPT_STATE, MADE_AT } from '../../state/fixtures/last-known.ts';
 import { KEPT } from '../../support/audit.ts';
 import { DAY, limits, window } from '../../support/limits.ts';
 import {
   moveAll,
   readWhole,
   sourceOf,
-  targetOptions,
   temporaryFolder,
   type Whole,
 } from '../../support/transfer.ts';
-import { KEPT_STATE, MADE_AT } from '../fixtures/last-known.ts';
 
-const FIXTURES = join(import.meta.dirname, '../fixtures');
+const FIXTURES = join(import.meta.dirname, '../../state/fixtures');
 const named = (pattern: RegExp) => readdirSync(FIXTURES).filter((name) => pattern.test(name));
 const clock = () => MADE_AT;
 
@@ -41,13 +39,11 @@ test('there is a file and a folder of every format', () => {
 describe.each(named(/^state-\d+\.ndjson$/))('%s', (name) => {
   test('is read as it was written, and taken into a folder', async () => {
     const file = join(FIXTURES, name);
-    const source = fileSource(file, await checkFile(file));
+    const source = await fileSource(file);
     expect(await readWhole(source)).toEqual(await expected());
-    const moved = await moveAll(source, folderTarget(folder.path, targetOptions({ clock })), {
-      clock,
-    });
+    const moved = await moveAll(source, folderTarget(folder.path, { clock, dryRun: false }));
     expect(moved.leftOut.count).toBe(0);
-    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(
+    expect(withoutMoves(await readWhole(folderSource(folder.path, { clock })))).toEqual(
       await expected(),
     );
   });
@@ -57,7 +53,7 @@ describe.each(named(/^folder-\d+$/))('%s', (name) => {
   beforeEach(() => cpSync(join(FIXTURES, name), folder.path, { recursive: true }));
 
   test('is read as it was written', async () => {
-    expect(withoutMoves(await readWhole(folderSource(folder.path, clock)))).toEqual(
+    expect(withoutMoves(await readWhole(folderSource(folder.path, { clock })))).toEqual(
       await expected(),
     );
   });

@@ -3,61 +3,46 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
-import { hashesOf, type KeyRecord } from '../../keys/key.ts';
-import { faultIn } from './check.ts';
-import { FORMAT, FORMAT_VERSION } from './file-target.ts';
-import { Fingerprints } from './fingerprints.ts';
-import { recordIn } from './lines.ts';
+import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import { RecordChecker } from './check.ts';
+import { FORMAT, FORMAT_VERSION } from './file-writer.ts';
 import {
   BATCH,
   type Batch,
   type Counts,
-  nameIn,
   noCounts,
   type RecordType,
   type Source,
   TransferError,
   TYPES,
   type ValueOf,
-} from './records.ts';
+} from './form.ts';
 
 /** Maximum bytes of a line. The longest possible line is an audit entry with two whole plans. */
 const MAX_LINE = 16 * 1024 * 1024;
 const CHUNK = 256 * 1024;
 
-export interface CheckedFile {
-  readonly header: { readonly at: string; readonly from: string };
+interface Summary {
+  readonly from: string;
   readonly counts: Counts;
   readonly sha256: string;
 }
 
-type Parsed = { readonly type: unknown } & Record<string, unknown>;
+type Content = Omit<Summary, 'from'>;
+type Parsed = Readonly<Record<string, unknown>>;
 type Fail = (wrong: string) => never;
 
 /**
- * Checks every line of a file. Throws TransferError with the number and the error of the first
- * invalid line.
+ * A file as a source, after a check of every line. Throws TransferError with the number and the
+ * error of the first invalid line; reading throws it if the file has changed since.
  *
  * @param pass is called with the number of bytes read so far
  */
-export async function checkFile(
-  file: string,
-  pass?: (bytes: number) => void,
-): Promise<CheckedFile> {
-  const reading = readFile(file, pass);
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done) return value;
-    // Signals such as Ctrl-C are handled only between turns.
-    await setImmediate();
-  }
-}
-
-/** A checked file as a source. Reading throws TransferError if the file has changed since. */
-export function fileSource(file: string, { header, counts, sha256 }: CheckedFile): Source {
+export async function fileSource(file: string, pass?: (bytes: number) => void): Promise<Source> {
+  const { from, counts, sha256 } = await summaryOf(file, pass);
   return {
     name: file,
-    kind: header.from,
+    kind: from,
     isChecked: true,
     counts: () => counts,
     async *read() {
@@ -73,102 +58,89 @@ export function fileSource(file: string, { header, counts, sha256 }: CheckedFile
   };
 }
 
+async function summaryOf(file: string, pass?: (bytes: number) => void): Promise<Summary> {
+  const reading = readFile(file, pass);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+    // Signals such as Ctrl-C are handled only between turns.
+    await setImmediate();
+  }
+}
+
 /** Checks a file and returns its records in batches. */
 function* readFile(
   file: string,
   pass: (bytes: number) => void = () => {},
-): Generator<Batch, CheckedFile> {
+): Generator<Batch, Summary> {
   const digest = createHash('sha256');
+  const checker = new RecordChecker();
   const counts = noCounts();
-  let header: CheckedFile['header'] | null = null;
-  let trailer: Omit<CheckedFile, 'header'> | null = null;
-  let records = new RecordsOfType(TYPES[0]);
+  let from: string | null = null;
+  let trailer: Content | null = null;
+  let type: RecordType = TYPES[0];
+  let values: ValueOf[RecordType][] = [];
   for (const line of linesOf(file)) {
     const fail: Fail = (wrong) => {
       throw new TransferError(`${file}, line ${line.number}: ${wrong}`);
     };
     if (trailer) fail('there is more behind the last line');
-    const parsed = parse(line.bytes, fail);
-    const { type, ...rest } = parsed;
-    const isNext = type !== records.type;
-    if (records.values.length === BATCH || (isNext && records.values.length > 0)) {
+    const { type: named, ...rest } = parse(line.bytes, fail);
+    if (values.length === BATCH || (values.length > 0 && named !== type)) {
       pass(line.read);
-      yield records.takeBatch();
+      yield { type, values };
+      values = [];
     }
-    if (header === null) header = headerIn(parsed, fail);
-    else if (type === 'trailer') trailer = trailerIn(rest, fail);
+    if (from === null) from = originIn(named, rest, fail);
+    else if (named === 'trailer') trailer = trailerIn(rest, fail);
     else {
-      if (isNext) records = new RecordsOfType(typeAfter(records.type, type, fail));
-      records.add(rest, fail);
-      counts[records.type] += 1;
+      type = typeAfter(type, named, fail);
+      values.push(recordIn(type, rest, checker, fail));
+      counts[type] += 1;
     }
     if (!trailer) digest.update(line.bytes).update('\n');
   }
-  if (!header) throw new TransferError(`${file} is empty`);
+  if (from === null) throw new TransferError(`${file} is empty`);
   if (!trailer)
     throw new TransferError(`${file} is cut off: its last line, the trailer, is missing`);
+  const found = { counts, sha256: digest.digest('hex') };
+  rejectDifference(file, trailer, found);
+  return { from, ...found };
+}
+
+function rejectDifference(file: string, trailer: Content, found: Content): void {
   for (const type of TYPES) {
-    const [expected, found] = [trailer.counts[type], counts[type]];
-    if (expected !== found)
+    if (trailer.counts[type] !== found.counts[type])
       throw new TransferError(
-        `${file}: its trailer lists ${expected} records of type ${type}, found ${found}`,
+        `${file}: its trailer lists ${trailer.counts[type]} records of type ${type}, found ${found.counts[type]}`,
       );
   }
-  const sha256 = digest.digest('hex');
-  if (sha256 !== trailer.sha256)
+  if (trailer.sha256 !== found.sha256)
     throw new TransferError(
       `${file} was changed after it was written: its SHA-256 is not that of its trailer`,
     );
-  return { header, counts, sha256 };
 }
 
-function typeAfter(before: RecordType, type: unknown, fail: Fail): RecordType {
-  const known = TYPES.find((one) => one === type);
-  if (!known) return fail(`unknown type ${JSON.stringify(String(type).slice(0, 40))}`);
-  if (TYPES.indexOf(known) < TYPES.indexOf(before))
-    fail(`a ${known} must not come after a ${before}`);
-  return known;
+function typeAfter(before: RecordType, named: unknown, fail: Fail): RecordType {
+  const type = TYPES.find((one) => one === named);
+  if (!type) return fail(`unknown type ${JSON.stringify(String(named).slice(0, 40))}`);
+  if (TYPES.indexOf(type) < TYPES.indexOf(before))
+    fail(`a ${type} must not come after a ${before}`);
+  return type;
 }
 
-class RecordsOfType {
-  readonly type: RecordType;
-  /** Of the current batch. */
-  values: unknown[] = [];
-  readonly #names = new Fingerprints();
-  #lastNumber = 0;
-
-  constructor(type: RecordType) {
-    this.type = type;
-  }
-
-  takeBatch(): Batch {
-    const batch = { type: this.type, values: this.values } as Batch;
-    this.values = [];
-    return batch;
-  }
-
-  add(line: unknown, fail: Fail): void {
-    const { type } = this;
-    const wrong = faultIn(type, line);
-    if (wrong !== null) fail(`${type}: ${wrong}`);
-    const value = recordIn(type, line);
-    this.values.push(value);
-    if (type === 'audit' || type === 'ban') {
-      const { number } = value as { number: number };
-      if (number <= this.#lastNumber) fail(`the numbers of ${type} entries must rise`);
-      this.#lastNumber = number;
-      return;
-    }
-    if (!this.#names.add(nameIn(type, value as ValueOf[typeof type])))
-      fail(`the same ${type} came before`);
-    if (type !== 'key' && type !== 'token') return;
-    // A token has one secret.
-    const { hash, previous = null } = value as Pick<KeyRecord, 'hash' | 'previous'>;
-    for (const one of hashesOf({ hash, previous }))
-      if (!this.#names.add(`hash ${one}`)) fail(`another ${type} before it has the same secret`);
-  }
+function recordIn(
+  type: RecordType,
+  line: Parsed,
+  checker: RecordChecker,
+  fail: Fail,
+): ValueOf[RecordType] {
+  const value = line as unknown as ValueOf[RecordType];
+  const fault = checker.faultIn(type, value);
+  if (fault !== null) fail(fault);
+  // Keys without scopes omit the field, as do older files.
+  return type === 'key' ? wholeRecord(value as KeyRecord) : value;
 }
-
 function parse(bytes: Buffer, fail: Fail): Parsed {
   let value: unknown;
   try {
@@ -183,31 +155,25 @@ function parse(bytes: Buffer, fail: Fail): Parsed {
     /\\ud[89a-f]/.test(JSON.stringify(value))
   )
     fail('it has half a character');
-  return value as Parsed;
+  return value;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function headerIn({ type, format, version, at, from }: Parsed, fail: Fail): CheckedFile['header'] {
+/** The kind of state that the file was written from. */
+function originIn(type: unknown, { format, version, at, from }: Parsed, fail: Fail): string {
   if (type !== 'header' || format !== FORMAT) return fail('this is not a state file of storegate');
   if (version !== FORMAT_VERSION)
     return fail(
       `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${FORMAT_VERSION}: use a newer one`,
     );
-  if (
-    typeof at !== 'string' ||
-    Number.isNaN(Date.parse(at)) ||
-    typeof from !== 'string' ||
-    from.length > 100
-  )
+  const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at));
+  if (!isTime || typeof from !== 'string' || from.length > 100)
     return fail('the header must say when the file was written, and from what');
-  return { at, from };
+  return from;
 }
 
-function trailerIn(
-  { counts, sha256 }: Record<string, unknown>,
-  fail: Fail,
-): Omit<CheckedFile, 'header'> {
+function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
   const all = isObject(counts) && { ban: 0, ...counts };
   const isCounts = all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
   if (!isCounts || typeof sha256 !== 'string')

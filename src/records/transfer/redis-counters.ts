@@ -4,45 +4,31 @@ import {
   newCounters,
   newStrikeState,
   type StrikeState,
-} from '../../../limits/counters.ts';
-import { kindWithCode, WINDOW_KINDS } from '../../../limits/kinds.ts';
-import type { Window } from '../../../limits/limits.ts';
-import { windowOf } from '../../transfer/lines.ts';
-import { idOf, numbersOf, packLimits } from '../packing.ts';
-
-/** The digest of the stored data lets a write detect changes. */
-export interface StoredCounters {
-  readonly digest: string;
-  readonly counters: Counters;
-}
+} from '../../limits/counters.ts';
+import { kindWithCode, WINDOW_KINDS } from '../../limits/kinds.ts';
+import type { Window } from '../../limits/limits.ts';
+import { idOf, numbersOf, packLimits } from '../../state/redis/packing.ts';
+import { windowOf } from './counter-line.ts';
 
 /** The format is in lua/rules/plain.lua. `null`: missing; `foreign`: other data. */
-export function parseStoredCounters(answer: unknown): StoredCounters | null | 'foreign' {
+export function parseStoredCounters(answer: unknown): Counters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
-  if (lines.length !== 6) return 'foreign';
-  const [digest, ids, cells, limits, strikes, ban] = lines as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  if (lines.length !== 5) return 'foreign';
+  const [ids = '', cells = '', limits = '', strikes = '', ban = ''] = lines;
   const strikeState = strikes === '' ? null : readStrikeState(numbersIn(strikes), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
   const counted = ids === '' ? newCounters(windows).cells : numbersIn(cells);
-  if (strikeState === null) return { digest, counters: { windows, cells: counted, strikeState } };
+  if (strikeState === null) return { windows, cells: counted, strikeState };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
-  if (isSame) return { digest, counters: { windows: refusedUnder, cells: counted, strikeState } };
   // Retry times for other limits become invalid with the next request.
-  endWaits(strikeState);
-  return { digest, counters: { windows, cells: counted, strikeState } };
+  if (!isSame) endWaits(strikeState);
+  return { windows: isSame ? refusedUnder : windows, cells: counted, strikeState };
 }
 
-/** Arguments 3 to 7 of lua/put-n.lua. */
+/** Arguments 2 to 6 of lua/put-n.lua. */
 export function formatCounters({ windows, cells, strikeState }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
   if (strikeState === null) return [ids, JSON.stringify(cells), '', '', ''];

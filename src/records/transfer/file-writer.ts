@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
-import { lineOf } from './lines.ts';
-import { type Batch, type Counts, noCounts, TransferError } from './records.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import { type Batch, noCounts, type Target, TransferError } from './form.ts';
 
 /**
  * A state file is UTF-8 text with one JSON object per line, each ended by a line feed:
@@ -24,7 +24,7 @@ import { type Batch, type Counts, noCounts, TransferError } from './records.ts';
  *
  * Records are ordered by type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has
  * their counts (of bans only if present, so that versions before the ban log can read other files),
- * and the SHA-256 of all bytes before its line in hexadecimal. `records.ts` has the fields.
+ * and the SHA-256 of all bytes before its line in hexadecimal. `form.ts` has the fields.
  */
 export const FORMAT = 'storegate-state';
 /** Increases with every incompatible change. Older files stay readable. */
@@ -32,16 +32,14 @@ export const FORMAT_VERSION = 1;
 
 const CHUNK = 1024 * 1024;
 
-export type FileWriter = ReturnType<typeof createFile>;
-
 /**
  * Writes a file for its owner only, under a temporary name until it is complete. Throws
  * TransferError if the name exists or writing fails.
  */
-export function createFile(
+export function fileTarget(
   file: string,
-  { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
-) {
+  header: Readonly<Record<'from' | 'storegate' | 'at', string>>,
+): Target {
   rejectExisting(file);
   const beside = `${file}.${randomUUID()}.part`;
   const descriptor = orReported(file, () => openSync(beside, 'wx', 0o600));
@@ -50,20 +48,16 @@ export function createFile(
   let text = '';
   let isOpen = true;
 
-  function flush(): void {
+  function write(): void {
     const bytes = Buffer.from(text);
     text = '';
     digest.update(bytes);
-    write(bytes);
-  }
-
-  function write(bytes: Buffer): void {
     orReported(file, () => writeFileSync(descriptor, bytes));
   }
 
-  function add(line: object): void {
+  function append(line: object): void {
     text += `${JSON.stringify(line)}\n`;
-    if (text.length >= CHUNK) flush();
+    if (text.length >= CHUNK) write();
   }
 
   function close(): void {
@@ -73,32 +67,36 @@ export function createFile(
     rmSync(beside, { force: true });
   }
 
-  add({ type: 'header', format: FORMAT, version: FORMAT_VERSION, at, from, storegate });
+  append({ type: 'header', format: FORMAT, version: FORMAT_VERSION, ...header });
   return {
-    take({ type, values }: Batch): void {
-      for (const value of values) add({ type, ...(lineOf(type, value) as object) });
+    name: file,
+    counts: () => counts,
+    add({ type, values }: Batch): void {
+      for (const value of values) append({ type, ...lineOf(value) });
       counts[type] += values.length;
     },
-    /** Writes the trailer and syncs the file before it gets its name. */
-    async finish(): Promise<Counts> {
-      flush();
+    /** Syncs the file before it gets its name. */
+    async finish() {
+      write();
       const { ban, ...others } = counts;
-      const trailer = {
-        type: 'trailer',
-        counts: ban > 0 ? counts : others,
-        sha256: digest.digest('hex'),
-      };
-      write(Buffer.from(`${JSON.stringify(trailer)}\n`));
+      const sha256 = digest.copy().digest('hex');
+      append({ type: 'trailer', counts: ban > 0 ? counts : others, sha256 });
+      write();
       orReported(file, () => {
         fsyncSync(descriptor);
         place(beside, file);
       });
       close();
       await syncFolder(dirname(file));
-      return counts;
     },
     close,
   };
+}
+
+/** Versions without scopes can read keys that omit the field. */
+export function lineOf(value: object): object {
+  const { scopes, ...rest } = value as Partial<KeyRecord>;
+  return scopes?.length === 0 ? rest : value;
 }
 
 /** Never replaces a file that was created meanwhile. */
@@ -125,11 +123,7 @@ function orReported<T>(file: string, work: () => T): T {
     if (error instanceof TransferError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') rejectExisting(file);
-    throw new TransferError(
-      `cannot write ${file}: ${code === 'ENOENT' ? 'the folder does not exist' : message}`,
-      {
-        cause: error,
-      },
-    );
+    const reason = code === 'ENOENT' ? 'the folder does not exist' : message;
+    throw new TransferError(`cannot write ${file}: ${reason}`, { cause: error });
   }
 }

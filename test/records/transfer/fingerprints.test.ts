@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Fingerprints } from '../../../src/state/transfer/fingerprints.ts';
+import { Fingerprints } from '../../../src/records/transfer/fingerprints.ts';
 
 test('knows every name that it met, and no other, while it grows', () => {
   const names = new Fingerprints();

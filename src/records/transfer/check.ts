@@ -4,12 +4,13 @@ import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
-import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../../keys/key.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { isScope } from '../../limits/scopes.ts';
-import { type CounterLine, countersIn } from './lines.ts';
-import type { RecordType } from './records.ts';
+import { type CounterLine, countersIn } from './counter-line.ts';
+import { Fingerprints } from './fingerprints.ts';
+import type { RecordType, ValueOf } from './form.ts';
 
 /** Returns an error that completes a sentence starting with the field name; `null`: valid. */
 type Check = (value: unknown) => string | null;
@@ -104,7 +105,7 @@ const COUNTERS = fields({
 });
 
 const CHECKS: Readonly<Record<RecordType, Check>> = {
-  key: (value) => KEY(value) ?? traits(wholeRecord(value as Partial<KeyRecord>)),
+  key: (value) => KEY(value) ?? traits(value as KeyRecord),
   token: TOKEN,
   audit: AUDIT,
   ban: AUDIT,
@@ -112,12 +113,39 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   use: fields({ id, at: moment }),
 };
 
-/**
- * The error in a record of a file (`lineOf`): types, ranges, formats of ids and hashes,
- * consistency; `null`: valid.
- */
-export function faultIn(type: RecordType, line: unknown): string | null {
-  return CHECKS[type](line)?.replace(/^[.: ]+/, '') ?? null;
+/** Checks records one after the other. */
+export class RecordChecker {
+  readonly #names = new Fingerprints();
+  readonly #lastNumber = { audit: 0, ban: 0 };
+
+  /**
+   * The error in a record: types, ranges, formats of ids and hashes, consistency, or a conflict
+   * with an earlier record; `null`: valid.
+   */
+  faultIn<T extends RecordType>(type: T, value: ValueOf[T]): string | null {
+    const fault = CHECKS[type](value);
+    if (fault !== null) return `${type}: ${fault.replace(/^[.: ]+/, '')}`;
+    if (type === 'audit' || type === 'ban')
+      return this.#orderFault(type, value as ValueOf['audit']);
+    if (!this.#names.add(`${type} ${nameOf(value)}`)) return `the same ${type} came before`;
+    const { hash = null, previous = null } = value as Partial<KeyRecord>;
+    const hashes = hash === null ? [] : hashesOf({ hash, previous });
+    return hashes.every((one) => this.#names.add(`secret of ${type} ${one}`))
+      ? null
+      : `another ${type} before it has the same secret`;
+  }
+
+  #orderFault(type: 'audit' | 'ban', { number }: ValueOf['audit']): string | null {
+    if (number <= this.#lastNumber[type]) return `the numbers of ${type} entries must rise`;
+    this.#lastNumber[type] = number;
+    return null;
+  }
+}
+
+/** Unique among records of the same type. The record may have any form. */
+export function nameOf(value: object): string {
+  const { id, name, subject, number } = value as Readonly<Record<string, unknown>>;
+  return String(id ?? name ?? subject ?? number);
 }
 
 function strings(value: unknown): string | null {
@@ -129,18 +157,10 @@ function strings(value: unknown): string | null {
 }
 
 /** Records must pass the same checks as operator input. */
-function traits({
-  account,
-  label,
-  addresses,
-  scopes,
-  metadata,
-  windows,
-  hash,
-  previous,
-}: KeyRecord): string | null {
+function traits(key: KeyRecord): string | null {
+  const { windows, hash, previous } = key;
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
-  const [flaw] = formErrors({ account, label, addresses, scopes, metadata });
+  const [flaw] = formErrors(key);
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;

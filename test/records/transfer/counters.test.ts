@@ -2,14 +2,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
+import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
+import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
 import { replaceCounters } from '../../../src/state/embedded/counter-store.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
-import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
-import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
 import { RedisState } from '../../../src/state/redis/counters.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
-import { openRedisSource } from '../../../src/state/redis/transfer/source.ts';
-import { openRedisTarget } from '../../../src/state/redis/transfer/target.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
 import { storedCounters } from '../../support/counters.ts';
@@ -25,7 +23,7 @@ import {
 } from '../../support/limits.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
-import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/transfer.ts';
+import { idOf, moveAll, temporaryFolder, WITH_CLOCK } from '../../support/transfer.ts';
 
 const ESCALATION = {
   strikes: 3,
@@ -125,10 +123,6 @@ const settings = () => ({ ...DEFAULTS, url: own.server.url });
 
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
-function targetsOf(clock: TestClock) {
-  return targetOptions({ clock: clock.read });
-}
-
 const redisState = (clock: TestClock) =>
   new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
 
@@ -164,8 +158,8 @@ const toRedis: Move = async (subject, clock, before) => {
   const first = openEmbedded(folder.path, options(clock));
   await send(first.state, subject, clock, before);
   await first.close();
-  const target = await openRedisTarget(settings(), targetsOf(clock));
-  await moveAll(folderSource(folder.path, clock.read), target, { clock: clock.read });
+  const target = await openRedisTarget(settings(), WITH_CLOCK);
+  await moveAll(folderSource(folder.path, { clock: clock.read }), target);
   const hasDropped = dropScopesIn(folder.path);
   const stayed = openEmbedded(folder.path, options(clock));
   const moved = redisState(clock);
@@ -182,8 +176,8 @@ const toFolder: Move = async (subject, clock, before) => {
   const folder = temporaryFolder();
   const stayed = redisState(clock);
   await send(stayed, subject, clock, before);
-  const target = folderTarget(folder.path, targetsOf(clock));
-  await moveAll(await openRedisSource(settings()), target, { clock: clock.read });
+  const target = folderTarget(folder.path, { clock: clock.read, dryRun: false });
+  await moveAll(await openRedisSource(settings()), target);
   const hasDropped = (await own.server.admin.hdel(keyOf.counters(subject), 'v')) > 0;
   const moved = openEmbedded(folder.path, options(clock));
   const close = async () => {

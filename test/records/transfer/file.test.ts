@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
-import { createFile } from '../../../src/state/transfer/file-target.ts';
-import { writeFile } from '../../../src/state/transfer/transfer.ts';
+import { fileSource } from '../../../src/records/transfer/file-reader.ts';
+import { fileTarget } from '../../../src/records/transfer/file-writer.ts';
 import {
   hashOf,
   movable,
   movableEntry,
+  moveAll,
   readWhole,
   someState,
   sourceOf,
@@ -29,7 +29,7 @@ afterEach(() => folder.remove());
 const header = { from: 'embedded', storegate: '0.1.0', at: new Date(NOW).toISOString() };
 
 async function write(file: string): Promise<void> {
-  await writeFile(sourceOf(someState(NOW)), createFile(file, header), () => {});
+  await moveAll(sourceOf(someState(NOW)), fileTarget(file, header));
 }
 
 const linesOf = () => readFileSync(path, 'utf8').trimEnd().split('\n');
@@ -101,53 +101,49 @@ describe('a file of a state', () => {
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
-    const whole = await readWhole(fileSource(path, await checkFile(path)));
+    const whole = await readWhole(await fileSource(path));
     expect(whole).toEqual(await readWhole(sourceOf(someState(NOW))));
   });
 
   test('omits bans if there are none, so that versions without a ban log can read it', async () => {
     const other = join(folder.path, 'other.ndjson');
     const without = { ...someState(NOW), ban: [] };
-    await writeFile(sourceOf(without), createFile(other, header), () => {});
+    await moveAll(sourceOf(without), fileTarget(other, header));
     expect(readFileSync(other, 'utf8')).not.toContain('"ban"');
-    expect(await readWhole(fileSource(other, await checkFile(other)))).toEqual(
-      await readWhole(sourceOf(without)),
-    );
+    expect(await readWhole(await fileSource(other))).toEqual(await readWhole(sourceOf(without)));
   });
 
   test('says the scopes of keys that have some, so that versions without scopes can read the others', async () => {
     const other = join(folder.path, 'other.ndjson');
-    const key = [movable(1), movable(2, { scopes: ['pets:write', 'store:admin'] })];
-    await writeFile(sourceOf({ ...someState(NOW), key }), createFile(other, header), () => {});
+    const key = [movable(1), movable(2, { scopes: ['pets:write', 'backend:admin'] })];
+    await moveAll(sourceOf({ ...someState(NOW), key }), fileTarget(other, header));
     const written = readFileSync(other, 'utf8').split('\n');
     expect(written.filter((line) => line.includes('scopes'))).toEqual([
-      expect.stringContaining('"scopes":["pets:write","store:admin"]'),
+      expect.stringContaining('"scopes":["pets:write","backend:admin"]'),
     ]);
-    expect((await readWhole(fileSource(other, await checkFile(other)))).key).toEqual(key);
+    expect((await readWhole(await fileSource(other))).key).toEqual(key);
   });
 
   test('has no name until it is whole, and takes no name that is taken', async () => {
     await expect(async () => write(path)).rejects.toThrow(/is there already/);
     const other = join(folder.path, 'other.ndjson');
-    const file = createFile(other, header);
-    file.take({ type: 'key', values: [movable(1)] });
+    const file = fileTarget(other, header);
+    await file.add({ type: 'key', values: [movable(1)] });
     expect(existsSync(other)).toBe(false);
-    file.close();
+    await file.close();
     expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
-    const late = createFile(other, header);
+    const late = fileTarget(other, header);
     writeFileSync(other, 'mine');
-    await expect(late.finish()).rejects.toThrow(/is there already/);
-    late.close();
+    await expect(late.finish(movableEntry(1))).rejects.toThrow(/is there already/);
+    await late.close();
     expect(readFileSync(other, 'utf8')).toBe('mine');
     expect(readdirSync(folder.path)).toEqual(['other.ndjson', 'state.ndjson']);
   });
 
   test('that changes between its check and its use is refused', async () => {
-    const checked = await checkFile(path);
+    const checked = await fileSource(path);
     writeFileSync(path, readFileSync(path, 'utf8').replace('"account":"acme"', '"account":"evil"'));
-    await expect(readWhole(fileSource(path, checked))).rejects.toThrow(
-      /was changed while it was read/,
-    );
+    await expect(readWhole(checked)).rejects.toThrow(/was changed while it was read/);
   });
 });
 
@@ -259,7 +255,7 @@ function strikeState(changes: object = {}) {
 describe('a broken file is refused, with the number of the line and what is wrong', () => {
   test.each(SPOILT)('a %s with %s', async (type, _what, change, message) => {
     const line = changeFirst(type, change);
-    const refused = checkFile(path);
+    const refused = fileSource(path);
     await expect(refused).rejects.toThrow(message);
     // The entry after a wrong number is the one that breaks the order.
     const number = message.source.includes('must rise') ? line + 1 : line;
@@ -282,15 +278,15 @@ describe('a broken file is refused, with the number of the line and what is wron
     const lines = linesOf();
     lines.splice(4, 0, JSON.stringify({ type: 'key', ...key }));
     rewrite(lines);
-    await expect(checkFile(path)).rejects.toThrow(message);
-    await expect(checkFile(path)).rejects.toThrow('line 5: ');
+    await expect(fileSource(path)).rejects.toThrow(message);
+    await expect(fileSource(path)).rejects.toThrow('line 5: ');
   });
 
   test('in another order', async () => {
     const lines = linesOf();
     lines.splice(-1, 0, JSON.stringify({ type: 'audit', ...movableEntry(9) }));
     rewrite(lines);
-    await expect(checkFile(path)).rejects.toThrow(/line 16: a audit must not come after a use/);
+    await expect(fileSource(path)).rejects.toThrow(/line 16: a audit must not come after a use/);
   });
 
   test.each([
@@ -329,13 +325,13 @@ describe('a broken file is refused, with the number of the line and what is wron
     ],
   ])('%s', async (_what, spoil, message) => {
     writeFileSync(path, spoil(readFileSync(path, 'utf8')));
-    await expect(checkFile(path)).rejects.toThrow(message);
+    await expect(fileSource(path)).rejects.toThrow(message);
   });
 
   test('that does not exist', async () => {
-    await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/the file does not exist/);
-    await expect(checkFile(folder.path)).rejects.toThrow(/it is not a file/);
+    await expect(fileSource(join(folder.path, 'none'))).rejects.toThrow(/the file does not exist/);
+    await expect(fileSource(folder.path)).rejects.toThrow(/it is not a file/);
     execFileSync('mkfifo', [join(folder.path, 'pipe')]);
-    await expect(checkFile(join(folder.path, 'pipe'))).rejects.toThrow(/it is not a file/);
+    await expect(fileSource(join(folder.path, 'pipe'))).rejects.toThrow(/it is not a file/);
   });
 });

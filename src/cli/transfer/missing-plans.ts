@@ -1,0 +1,40 @@
+import type { KeyRecord } from '../../keys/key.ts';
+import { windowsOf } from '../../keys/subjects.ts';
+import type { Plans } from '../../limits/plans.ts';
+import { shortList } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Maximum missing names of each kind; a state with more does not belong to this configuration. */
+const MAX_MISSING = 1_000;
+const MAX_NAMES = 20;
+
+/** References of keys that the configuration lacks: requests with these keys would be refused. */
+export class MissingPlans {
+  readonly #plans: Plans;
+  readonly #names = new Set<string>();
+  /** Accounts without limits whose keys and plans have none either. */
+  readonly #accounts = new Set<string>();
+
+  constructor(plans: Plans) {
+    this.#plans = plans;
+  }
+
+  note(key: KeyRecord): void {
+    if (key.revokedAt !== null) return;
+    if (!this.#plans.plans.has(key.plan)) add(this.#names, key.plan);
+    else if (windowsOf(key, this.#plans) === null) add(this.#accounts, key.account);
+  }
+
+  warn({ err }: Pick<Terminal, 'err'>): void {
+    for (const [names, what] of [
+      [this.#names, 'Keys use plans that are not in plans.yaml'],
+      [this.#accounts, 'Accounts of custom plans lack limits in plans.yaml'],
+    ] as const)
+      if (names.size > 0)
+        err(`${what}: ${shortList([...names], MAX_NAMES)}. Their requests are refused.\n`);
+  }
+}
+
+function add(names: Set<string>, name: string): void {
+  if (names.size < MAX_MISSING) names.add(name);
+}

@@ -1,0 +1,234 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { readRecord } from '../../keys/key.ts';
+import { type Counters, staleAt } from '../../limits/counters.ts';
+import type { Window } from '../../limits/limits.ts';
+import { auditEntryOf, insertInto, type LogName } from '../../state/embedded/audit-log.ts';
+import { readCounters, replaceCounters } from '../../state/embedded/counter-store.ts';
+import { makeFolder, openStateFile, readStateFile } from '../../state/embedded/file.ts';
+import {
+  COUNTER_FILES,
+  expectedIn,
+  nameGenerations,
+  refuseMissingChanges,
+} from '../../state/embedded/inventory.ts';
+import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import { usesInFile } from '../../state/embedded/records.ts';
+import { generationsIn } from '../../state/journal/read.ts';
+import { counterLine, countersIn } from './counter-line.ts';
+import {
+  type Adders,
+  addWith,
+  BATCH,
+  type Batch,
+  type Counts,
+  noCounts,
+  type RecordType,
+  type Source,
+  type Target,
+  type ValueOf,
+} from './form.ts';
+
+export interface FolderOptions {
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Receives a sentence for each damaged file. */
+  readonly damaged?: (damage: string) => void;
+}
+
+/**
+ * A consistent read-only snapshot of a data folder, even while a gateway uses it, with the checks
+ * of a start. Throws StateFileError, JournalError and IncompleteFolder.
+ */
+export function folderSource(folder: string, options: FolderOptions): Source {
+  const db = readStateFile(folder);
+  try {
+    const bySubject = countersOf(folder, db, options);
+    db.exec('BEGIN');
+    const counts = countsIn(db, bySubject);
+    return {
+      name: folder,
+      kind: 'embedded',
+      isChecked: false,
+      counts: () => counts,
+      async *read() {
+        yield* recordsIn(db, bySubject);
+      },
+      close: () => db.close(),
+    };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * A data folder that no gateway uses, as a target; created if missing, but not in a dry run. The
+ * import is all or nothing: rows in one transaction, and just before its commit the counters
+ * replace the whole journal. Throws as a start.
+ */
+export function folderTarget(
+  folder: string,
+  { dryRun, ...options }: FolderOptions & { readonly dryRun: boolean },
+): Target {
+  if (!existsSync(join(folder, 'state.db'))) {
+    refuseMissingChanges(expectedIn(folder), 0);
+    if (dryRun) return missingFolder(folder);
+  }
+  makeFolder(folder);
+  const lock = lockStoppedGateway(folder);
+  let db: DatabaseSync | null = null;
+  const close = () => {
+    // Rolls an unfinished import back.
+    db?.close();
+    db = null;
+    lock.release();
+  };
+  try {
+    db = openStateFile(folder);
+    const bySubject = countersOf(folder, db, options);
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
+    return { ...targetIn(folder, db, bySubject, options), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function missingFolder(name: string): Target {
+  return { name, counts: noCounts, add() {}, finish() {}, close() {} };
+}
+
+function targetIn(
+  folder: string,
+  db: DatabaseSync,
+  bySubject: Map<string, Counters>,
+  { clock }: FolderOptions,
+): Omit<Target, 'close'> {
+  const adders = addersIn(db, bySubject, clock);
+  return {
+    name: folder,
+    counts: () => countsIn(db, bySubject),
+    add: (batch) => addWith(adders, batch),
+    finish(entry) {
+      insertInto(db, 'audit')(entry);
+      // First the write that may exceed the disk space: all else is already in the database log.
+      replaceCounters(folder, bySubject);
+      nameGenerations(db, generationsIn(folder, COUNTER_FILES));
+      db.exec('COMMIT');
+    },
+  };
+}
+
+function lockStoppedGateway(folder: string): FolderLock {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error;
+    throw new FolderInUse(`${error.message}: stop it first, nothing was changed`, { cause: error });
+  }
+}
+
+function addersIn(
+  db: DatabaseSync,
+  bySubject: Map<string, Counters>,
+  clock: FolderOptions['clock'],
+): Adders {
+  const addKey = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
+  const addToken = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
+  const [toAudit, toBans] = [insertInto(db, 'audit'), insertInto(db, 'bans')];
+  const uses = usesInFile(db);
+  const lists = new Map<string, readonly Window[]>();
+
+  /** The journal writes each list of windows once if equal lists are one object. */
+  function listLike(windows: readonly Window[]): readonly Window[] {
+    const name = JSON.stringify(windows);
+    const list = lists.get(name) ?? windows;
+    lists.set(name, list);
+    return list;
+  }
+
+  return {
+    key(keys) {
+      for (const key of keys)
+        addKey.run(key.id, key.hash, key.previous?.hash ?? null, JSON.stringify(key));
+    },
+    token(tokens) {
+      for (const { name, hash, role, createdAt } of tokens)
+        addToken.run(name, hash, role, createdAt);
+    },
+    audit(entries) {
+      for (const entry of entries) toAudit(entry, entry.number);
+    },
+    ban(entries) {
+      for (const entry of entries) toBans(entry, entry.number);
+    },
+    ledger(lines) {
+      for (const line of lines) {
+        const { windows, ...counters } = countersIn(line);
+        bySubject.set(line.subject, { windows: listLike(windows), ...counters });
+      }
+    },
+    use: (given) => uses.save(new Map(given.map(({ id, at }) => [id, at])), clock()),
+  };
+}
+
+/** The counters of a folder that are not expired. Throws as `readCounters`. */
+function countersOf(folder: string, db: DatabaseSync, { clock, damaged }: FolderOptions) {
+  const now = clock();
+  const bySubject = readCounters(folder, db, damaged);
+  for (const [subject, counters] of bySubject)
+    if (staleAt(counters) <= now) bySubject.delete(subject);
+  return bySubject;
+}
+
+function countsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): Counts {
+  const count = (table: string) =>
+    (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+  return {
+    key: count('keys'),
+    token: count('tokens'),
+    audit: count('audit'),
+    ban: count('bans'),
+    ledger: bySubject.size,
+    use: count('uses'),
+  };
+}
+
+function* recordsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): Generator<Batch> {
+  const rows = (query: string) => db.prepare(query).iterate();
+  const entries = (log: LogName) => rows(`SELECT * FROM ${log} ORDER BY number`).map(auditEntryOf);
+  const plain = <T>(row: object) => ({ ...row }) as T;
+  yield* batches(
+    'key',
+    rows('SELECT record FROM keys ORDER BY rowid').map(({ record }) => readRecord(String(record))),
+  );
+  yield* batches(
+    'token',
+    rows('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name').map(
+      plain<ValueOf['token']>,
+    ),
+  );
+  yield* batches('audit', entries('audit'));
+  yield* batches('ban', entries('bans'));
+  yield* batches(
+    'ledger',
+    bySubject.entries().map(([subject, counters]) => counterLine(subject, counters)),
+  );
+  yield* batches('use', rows('SELECT id, at FROM uses ORDER BY rowid').map(plain<ValueOf['use']>));
+}
+
+function* batches<T extends RecordType>(
+  type: T,
+  values: Iterable<ValueOf[T]>,
+): Generator<Batch<T>> {
+  let gathered: ValueOf[T][] = [];
+  for (const value of values) {
+    gathered.push(value);
+    if (gathered.length < BATCH) continue;
+    yield { type, values: gathered };
+    gathered = [];
+  }
+  if (gathered.length > 0) yield { type, values: gathered };
+}

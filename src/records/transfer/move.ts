@@ -1,0 +1,108 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AuditDraft } from '../../keys/operators/audit-log.ts';
+import { nameOf, RecordChecker } from './check.ts';
+import {
+  type Batch,
+  type Counts,
+  noCounts,
+  type RecordType,
+  type Source,
+  type Target,
+  TransferError,
+  TYPES,
+} from './form.ts';
+
+/** Maximum reported records that were left out; further ones are only counted. */
+const MAX_REPORTED = 100;
+
+/** Names of the record types, for sentences. */
+export const TYPE_NAMES: Readonly<Record<RecordType, string>> = {
+  key: 'keys',
+  token: 'tokens',
+  audit: 'audit entries',
+  ban: 'ban entries',
+  ledger: 'counters',
+  use: 'last uses',
+};
+
+export interface MoveResult {
+  readonly given: Counts;
+  readonly leftOut: LeftOut;
+  /** What the target has now. */
+  readonly has: Counts;
+}
+
+export interface MoveOptions {
+  /** Called with each batch that is moved, and with the number of records read so far. */
+  readonly onBatch: (batch: Batch, read: number) => void;
+  /** `at`: Unix milliseconds. */
+  readonly by: Pick<AuditDraft, 'at' | 'actor' | 'requestId'>;
+  /** Reads and checks everything, and adds nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Moves all valid records of a source into an empty target. Throws TransferError before any change
+ * if the target is not empty: two states are never merged.
+ */
+export async function moveState(
+  source: Source,
+  target: Target,
+  { onBatch, by, dryRun }: MoveOptions,
+): Promise<MoveResult> {
+  await rejectUsed(target);
+  const given = noCounts();
+  const leftOut = new LeftOut();
+  let read = 0;
+  for await (const batch of source.read()) {
+    const valid = source.isChecked ? batch : leftOut.validIn(batch);
+    if (!dryRun && valid.values.length > 0) await target.add(valid);
+    given[valid.type] += valid.values.length;
+    read += batch.values.length;
+    onBatch(valid, read);
+    // File and folder access is synchronous, and signals are handled only between turns.
+    await setImmediate();
+  }
+  if (!dryRun) await target.finish(entryOf(source, given, by));
+  return { given, leftOut, has: await target.counts() };
+}
+
+async function rejectUsed(target: Target): Promise<void> {
+  const counts = await target.counts();
+  const held = TYPES.filter((type) => counts[type] > 0);
+  if (held.length === 0) return;
+  const content = held.map((type) => `${counts[type]} ${TYPE_NAMES[type]}`).join(', ');
+  throw new TransferError(
+    `${target.name} is not empty, it has ${content}: nothing was changed. States are never merged: name an empty folder or Redis.`,
+  );
+}
+
+function entryOf({ kind }: Source, given: Counts, by: MoveOptions['by']): AuditDraft {
+  const after = { from: kind, given };
+  return { ...by, action: 'state.import', target: 'state', before: null, after };
+}
+
+/** Records that the target lacks. Counters may have expired meanwhile. */
+export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
+  const short = TYPES.filter((type) => type !== 'ledger' && has[type] < given[type]);
+  return Object.fromEntries(short.map((type) => [type, given[type] - has[type]]));
+}
+
+/** The invalid records of a state, which are not moved. */
+export class LeftOut {
+  readonly first: string[] = [];
+  count = 0;
+  readonly #checker = new RecordChecker();
+
+  validIn({ type, values }: Batch): Batch {
+    const valid = values.filter((value) => {
+      const fault = this.#checker.faultIn(type, value);
+      if (fault === null) return true;
+      this.count += 1;
+      if (this.first.length < MAX_REPORTED)
+        this.first.push(`${nameOf(value).slice(0, 100)}, ${fault}`);
+      return false;
+    });
+    return { type, values: valid };
+  }
+}

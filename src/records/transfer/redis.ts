@@ -1,0 +1,243 @@
+import type { RedisSettings } from '../../config/config.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import { newCounters, staleAt } from '../../limits/counters.ts';
+import { LOGS, type LogName, readEntries } from '../../state/redis/audit-entries.ts';
+import { indexBans } from '../../state/redis/ban-list.ts';
+import { countedSubjects, mastersOf, scriptOnAll, walk } from '../../state/redis/bulk.ts';
+import { type Connection, connect, disconnect } from '../../state/redis/client.ts';
+import { checkForCommand } from '../../state/redis/command-checks.ts';
+import { RedisState } from '../../state/redis/counters.ts';
+import { applyNewKeys } from '../../state/redis/key-change.ts';
+import { repairKeyIndex } from '../../state/redis/key-index-repair.ts';
+import { CHANNEL, EVERY_KEY, GATEWAY_TTL, keyOf } from '../../state/redis/key-names.ts';
+import { keysOf, readWith } from '../../state/redis/key-records.ts';
+import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
+import { kindOf, redisName } from '../../state/redis/open.ts';
+import { tokensIn, usesInRedis } from '../../state/redis/records.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
+import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
+import { allWithTimeout, type Command, withTimeout } from '../../state/redis/timeouts.ts';
+import { counterLine, countersIn } from './counter-line.ts';
+import { Fingerprints } from './fingerprints.ts';
+import {
+  type Adders,
+  addWith,
+  BATCH,
+  type Batch,
+  type Counts,
+  type Source,
+  type Target,
+  TransferError,
+  type ValueOf,
+} from './form.ts';
+import { formatCounters, parseStoredCounters } from './redis-counters.ts';
+
+const SCAN_COUNT = 1_000;
+/** One import at a time. */
+const LOCK = 'import';
+
+const COUNTERS_OF = loadScript('counters-n.lua');
+const PUT = loadScript('put-n.lua');
+
+/**
+ * Concurrent changes may be missing; all other data is included. Throws RedisError after closing
+ * the connection.
+ */
+export async function openRedisSource(settings: RedisSettings): Promise<Source> {
+  const redis = await connect(settings, async (redis) => {
+    await checkForCommand(redis);
+  });
+  return {
+    name: redisName(settings),
+    kind: kindOf(settings),
+    isChecked: false,
+    counts: () => countsIn(redis),
+    read: () => recordsIn(redis),
+    close: () => disconnect(redis),
+  };
+}
+
+/**
+ * A Redis that no gateway uses, as a target. From the first record to the end of the import a mark
+ * keeps gateways from starting on it; an import that finds the mark deletes what the unfinished one
+ * has left. Throws RedisError and TransferError after closing the connection.
+ */
+export async function openRedisTarget(
+  settings: RedisSettings,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<Target> {
+  const name = redisName(settings);
+  const redis = await connect(settings, async (redis) => {
+    await rejectGateways(redis, name);
+    if (!dryRun) await beginAlone(redis, name);
+    await checkForCommand(redis);
+  });
+  const adders = addersIn(redis);
+  let isEmpty = true;
+
+  /** Of an empty Redis, the lists of bans and keys are complete without a scan. */
+  async function prepare(): Promise<void> {
+    isEmpty = false;
+    await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
+    await new RedisState(redis).bans();
+    await repairKeyIndex(redis, async () => {});
+  }
+
+  return {
+    name,
+    counts: () => countsIn(redis),
+    async add(batch) {
+      await holdLock(redis, LOCK);
+      if (isEmpty) await prepare();
+      await addWith(adders, batch);
+    },
+    async finish(entry) {
+      await withTimeout(redis.rpush(keyOf.audit, JSON.stringify(entry)));
+      await withTimeout(redis.del(keyOf.unfinishedImport));
+      // A gateway may have been silent for long.
+      await withTimeout(redis.publish(CHANNEL, EVERYTHING_CHANGED));
+    },
+    async close() {
+      if (!dryRun) await releaseLock(redis, LOCK);
+      disconnect(redis);
+    },
+  };
+}
+
+async function rejectGateways(redis: Connection, name: string): Promise<void> {
+  const [seconds] = await withTimeout(redis.time());
+  const alive = Number(seconds) * 1_000 - GATEWAY_TTL;
+  if ((await withTimeout(redis.zcount(keyOf.gateways, alive, '+inf'))) > 0)
+    throw new TransferError(
+      `A gateway uses ${name}, or did seconds ago: nothing was changed. Stop all gateways first.`,
+    );
+}
+
+async function beginAlone(redis: Connection, name: string): Promise<void> {
+  if (!(await tryLock(redis, LOCK)))
+    throw new TransferError(
+      `Another import into ${name} runs, or was stopped seconds ago. Wait for its end.`,
+    );
+  if ((await withTimeout(redis.exists(keyOf.unfinishedImport))) === 1) await empty(redis);
+}
+
+/** Deletes the mark of the unfinished import last. */
+async function empty(redis: Connection): Promise<void> {
+  const kept: readonly string[] = [keyOf.unfinishedImport, keyOf.lock(LOCK)];
+  for (const node of mastersOf(redis)) {
+    const steps = walk((cursor) => node.scan(cursor, 'MATCH', EVERY_KEY, 'COUNT', SCAN_COUNT));
+    for await (const names of steps) {
+      const found = names.filter((name) => !kept.includes(name));
+      await allWithTimeout(
+        redis,
+        found.map((name): Command => ['unlink', name]),
+      );
+      await holdLock(redis, LOCK);
+    }
+  }
+  await withTimeout(redis.del(keyOf.unfinishedImport));
+}
+
+function addersIn(redis: Connection): Adders {
+  /** An empty log keeps the numbers of its entries. */
+  async function append(log: LogName, given: readonly ValueOf['audit'][]): Promise<void> {
+    const [entries, dropped] = LOGS[log];
+    await withTimeout(redis.setnx(dropped, given[0]!.number - 1));
+    const texts = given.map(({ number: _, ...entry }) => JSON.stringify(entry));
+    await withTimeout(redis.rpush(entries, ...texts));
+  }
+
+  return {
+    key: (records) => applyNewKeys(redis, { records }),
+    async token(tokens) {
+      const fields = tokens.flatMap((token) => [token.name, JSON.stringify(token)]);
+      await withTimeout(redis.hset(keyOf.tokens, ...fields));
+    },
+    audit: (entries) => append('audit', entries),
+    ban: (entries) => append('bans', entries),
+    async ledger(lines) {
+      const all = lines.map((line) => ({ subject: line.subject, counters: countersIn(line) }));
+      const commands = all.map(({ subject, counters }) => {
+        const args = [staleAt(counters), ...formatCounters(counters)];
+        return { key: keyOf.counters(subject), args };
+      });
+      await scriptOnAll(redis, PUT, commands);
+      const bans = all.map(({ subject, counters: { strikeState } }) => ({
+        subject,
+        until: strikeState?.bannedUntil ?? 0,
+      }));
+      await indexBans(
+        redis,
+        bans.filter(({ until }) => until > 0),
+      );
+    },
+    use: (uses) => usesInRedis(redis).save(new Map(uses.map(({ id, at }) => [id, at])), 0),
+  };
+}
+
+/** Scans all names. */
+async function countsIn(redis: Connection): Promise<Counts> {
+  let counters = 0;
+  for await (const subjects of countedSubjects(redis)) counters += subjects.length;
+  const [key, token, audit, ban, use] = await withTimeout(
+    Promise.all([
+      redis.zcard(keyOf.apiKeys),
+      redis.hlen(keyOf.tokens),
+      redis.llen(keyOf.audit),
+      redis.llen(keyOf.banLog),
+      redis.zcard(keyOf.used),
+    ]),
+  );
+  return { key, token, audit, ban, ledger: counters, use };
+}
+
+async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
+  for await (const found of membersOf(redis, keyOf.apiKeys)) {
+    const ids = found.map(({ id }) => id);
+    yield { type: 'key', values: await keysOf(redis, ids, recordOrId) };
+  }
+  yield { type: 'token', values: await withTimeout(tokensIn(redis)) };
+  for await (const values of entriesIn(redis, 'audit')) yield { type: 'audit', values };
+  for await (const values of entriesIn(redis, 'bans')) yield { type: 'ban', values };
+  for await (const values of counterLinesIn(redis)) yield { type: 'ledger', values };
+  for await (const values of membersOf(redis, keyOf.used)) yield { type: 'use', values };
+}
+
+/** The members of a sorted set of ids, with their scores, each once. */
+async function* membersOf(redis: Connection, name: string): AsyncGenerator<ValueOf['use'][]> {
+  const met = new Fingerprints();
+  const steps = walk((cursor) => redis.zscan(name, cursor, 'COUNT', SCAN_COUNT));
+  for await (const found of steps)
+    yield found.flatMap((id, i) =>
+      i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : [],
+    );
+}
+
+/** Invalid JSON becomes a record with only an id, which is left out and reported. */
+const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
+
+async function* entriesIn(redis: Connection, log: LogName): AsyncGenerator<ValueOf['audit'][]> {
+  for (let from = 1, last = from; from <= last; ) {
+    const { entries, newest, oldest } = await readEntries(redis, log, from, from + BATCH - 1);
+    last = newest;
+    yield entries;
+    // Older entries may be dropped meanwhile.
+    from = Math.max((entries.at(-1)?.number ?? from + BATCH - 1) + 1, oldest);
+  }
+}
+
+async function* counterLinesIn(redis: Connection): AsyncGenerator<ValueOf['ledger'][]> {
+  const met = new Fingerprints();
+  for await (const subjects of countedSubjects(redis)) {
+    // Braces in a subject change the slot of its key.
+    const whole = subjects.filter((subject) => met.add(subject) && !/[{}]/.test(subject));
+    const named = whole.map((subject) => ({ key: keyOf.counters(subject) }));
+    const answers = await scriptOnAll(redis, COUNTERS_OF, named);
+    yield whole.flatMap((subject, i) => {
+      const stored = parseStoredCounters(answers[i]);
+      if (stored === null) return [];
+      // Other data is left out and reported.
+      return [counterLine(subject, stored === 'foreign' ? newCounters([]) : stored)];
+    });
+  }
+}

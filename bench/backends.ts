@@ -12,7 +12,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { type Fault, NginxBackend } from '../test/support/nginx-backend.ts';
 import { Children } from './children.ts';
 import { PacedClients, type TimedResponse } from './paced-clients.ts';

@@ -9,7 +9,7 @@ import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { createGuard, type Guard } from '../src/callers/guard.ts';
+import { createGuard, type Guard } from '../src/common/callers/guard.ts';
 import { Channel } from '../src/run/workers/channel.ts';
 import { Children } from './children.ts';
 import { ownCpuTime } from './cpu.ts';

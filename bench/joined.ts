@@ -10,7 +10,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { cpuTime, proportionalMemory } from './cpu.ts';

@@ -8,7 +8,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { Connection, OK } from './connection.ts';

@@ -11,7 +11,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { checkOut } from '../test/support/checkout.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';

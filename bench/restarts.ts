@@ -12,7 +12,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { startBackend } from './backend.ts';
 import { type Child, Children } from './children.ts';
 import { childrenOf } from './cpu.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { hashSecret, makeKeyId, makeSecret } from '../src/keys/secret.ts';
+import { hashSecret, makeKeyId, makeSecret } from '../src/records/keys/secret.ts';
 import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { cpuTime, residentMemory } from './cpu.ts';

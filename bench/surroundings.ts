@@ -1,4 +1,4 @@
-import { makeSecret } from '../src/keys/secret.ts';
+import { makeSecret } from '../src/records/keys/secret.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { stepAside } from './processors.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cliReference } from '../src/cli/reference.ts';
-import { CATALOGUE } from '../src/errors/catalogue.ts';
+import { CATALOGUE } from '../src/common/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
 import { labelsOf, typeOf } from './docs/metrics.ts';

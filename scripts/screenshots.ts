@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { makeToken } from '../src/keys/operators/tokens.ts';
+import { makeToken } from '../src/records/operators/tokens.ts';
 import { TestBrowser } from '../test/support/browser.ts';
 import { type GatewayOptions, TestGateway } from '../test/support/gateway.ts';
 import { OPERATED_PLANS, operate } from '../test/support/operated.ts';

@@ -11,9 +11,9 @@ import { logEvents } from '../scripts/docs/log-events.ts';
 import { metrics } from '../scripts/docs/metrics.ts';
 import { webhooks } from '../scripts/docs/webhooks.ts';
 import { cliReference } from '../src/cli/reference.ts';
+import { CATALOGUE } from '../src/common/errors/catalogue.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { settingsOf } from '../src/config/settings.ts';
-import { CATALOGUE } from '../src/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { DEPENDENCIES } from './support/dependencies.ts';
 import { DIALECT_LIMITS, dialectByFolder, dialectIn } from './support/dialect.ts';
@@ -205,7 +205,7 @@ describe('the papers', () => {
 
   test('docs/errors.md has only codes that the gateway returns', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && file !== join('errors', 'refusals.ts'))
+      .filter((file) => file.endsWith('.ts') && file !== join('common', 'errors', 'refusals.ts'))
       .map((file) => read(join('src', file)))
       .join('\n');
     expect(Object.keys(CATALOGUE).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);

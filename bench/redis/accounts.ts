@@ -8,14 +8,14 @@
  * script calls.
  */
 import { parseArgs } from 'node:util';
-import type { KeyRecord } from '../../src/keys/key.ts';
-import type { KeyStore } from '../../src/keys/store.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
+import type { KeyStore } from '../../src/records/keys/store.ts';
+import { applyNewKeys } from '../../src/records/redis/key-change.ts';
+import { forgetIndex } from '../../src/records/redis/key-index.ts';
+import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
+import { openOffline } from '../../src/records/redis/open.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
-import { applyNewKeys } from '../../src/state/redis/key-change.ts';
-import { forgetIndex } from '../../src/state/redis/key-index.ts';
-import { repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { openOffline } from '../../src/state/redis/open.ts';
 import { KEPT } from '../../test/support/audit.ts';
 import { startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { KeyRecord } from '../../src/keys/key.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { type CounterLine, counterLine } from '../../src/records/transfer/counter-line.ts';
 import { fileTarget } from '../../src/records/transfer/file-writer.ts';
 import { BATCH } from '../../src/records/transfer/form.ts';

@@ -1,5 +1,5 @@
 import { RULES } from '@storegate/openapi';
-import { ERROR_CODES } from '../../src/errors/catalogue.ts';
+import { ERROR_CODES } from '../../src/common/errors/catalogue.ts';
 
 function ruleRows(): string[] {
   const rules: [string, { title: string; limit?: string }][] = Object.entries(RULES);

@@ -7,13 +7,13 @@ import {
 } from '@storegate/admin-api';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { type Contract, type Fault, loadContract, type Operation } from '@storegate/openapi';
+import { Outage } from '../common/errors/outage.ts';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import { Outage } from '../errors/outage.ts';
-import { KeyError } from '../keys/draft.ts';
-import { holdsToken } from '../keys/operators/tokens.ts';
-import { GIVE_THE_ID } from '../keys/secret.ts';
-import { KeyConflict } from '../keys/store.ts';
+import { KeyError } from '../records/keys/draft.ts';
+import { GIVE_THE_ID } from '../records/keys/secret.ts';
+import { KeyConflict } from '../records/keys/store.ts';
+import { holdsToken } from '../records/operators/tokens.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import { type AdminAnswer, type Call, IdempotentCall, type Task } from './call.ts';

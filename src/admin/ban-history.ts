@@ -1,7 +1,7 @@
 import type { BanEntry, BanRecord } from '@storegate/admin-api';
 import { DAY, SECOND } from '../common/time.ts';
-import type { AuditEntry, AuditLog, AuditQuery } from '../keys/operators/audit-log.ts';
-import { targetIn } from '../keys/subjects.ts';
+import { targetIn } from '../records/keys/subjects.ts';
+import type { AuditEntry, AuditLog, AuditQuery } from '../records/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 

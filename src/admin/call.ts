@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { BodyOf, OperationId, Operations, ResponseOf } from '@storegate/admin-api';
-import { Outage } from '../errors/outage.ts';
-import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
-import type { Operator } from '../keys/operators/tokens.ts';
+import { Outage } from '../common/errors/outage.ts';
+import type { IdempotentAnswer } from '../records/operators/audit-log.ts';
+import type { Operator } from '../records/operators/tokens.ts';
 import { CountersError } from '../state/state.ts';
 import { AdminError } from './admin-error.ts';
 import { time } from './view.ts';

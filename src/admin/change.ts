@@ -1,8 +1,8 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
+import { Outage } from '../common/errors/outage.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { SECOND } from '../common/time.ts';
-import { Outage } from '../errors/outage.ts';
 import {
   type AuditAction,
   type AuditDraft,
@@ -10,7 +10,7 @@ import {
   type AuditNote,
   failedEntry,
   IdempotencyConflict,
-} from '../keys/operators/audit-log.ts';
+} from '../records/operators/audit-log.ts';
 import type { AdminAnswer, Task } from './call.ts';
 
 const RETRY = SECOND;

@@ -7,7 +7,7 @@ import {
   Router,
 } from 'express';
 import type { Config } from '../config/config.ts';
-import type { Operator } from '../keys/operators/tokens.ts';
+import type { Operator } from '../records/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
 import { CONSOLE_PREFIX, type Sessions, sessionCookie, sessionIds } from './sessions.ts';

@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
-import type { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
+import type { LastUseTracker } from '../records/keys/last-use-tracker.ts';
+import type { LastKnown, Records } from '../records/storage.ts';
 import type { State } from '../state/state.ts';
-import type { LastKnown, Records } from '../state/storage.ts';
 import type { WebhookAdmin } from '../webhooks/admin.ts';
 import type { Configured } from './differences.ts';
 

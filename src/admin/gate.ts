@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { SHELL_USER_HEADER } from '@storegate/admin-api';
-import { plainAddress } from '../callers/address.ts';
-import { createGuard } from '../callers/guard.ts';
+import { plainAddress } from '../common/callers/address.ts';
+import { createGuard } from '../common/callers/guard.ts';
+import { unlessOutage } from '../common/errors/outage.ts';
+import { wholeSeconds } from '../common/errors/retry-after.ts';
 import { MINUTE } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
-import { unlessOutage } from '../errors/outage.ts';
-import { wholeSeconds } from '../errors/retry-after.ts';
-import { decodeShellUser, shellUser } from '../keys/operators/shell-user.ts';
+import { hashSecret } from '../records/keys/secret.ts';
+import { decodeShellUser, shellUser } from '../records/operators/shell-user.ts';
 import {
   configuredToken,
   holderOf,
   type Operator,
   type TokenRecord,
   type TokenStore,
-} from '../keys/operators/tokens.ts';
-import { hashSecret } from '../keys/secret.ts';
+} from '../records/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import { CONSOLE_PREFIX } from './sessions.ts';
 

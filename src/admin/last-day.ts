@@ -1,6 +1,4 @@
 import { DAY } from '../common/time.ts';
-import type { KeyRecord } from '../keys/key.ts';
-import { subjectOf } from '../keys/subjects.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
@@ -12,6 +10,8 @@ import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
 import { ask, completeSince } from '../observe/peers/peers.ts';
+import type { KeyRecord } from '../records/keys/key.ts';
+import { subjectOf } from '../records/keys/subjects.ts';
 import type { AdminContext } from './context.ts';
 import type { Subject } from './subjects.ts';
 import { time } from './view.ts';

@@ -1,6 +1,6 @@
 import type { Operations } from '@storegate/admin-api';
-import type { KeyRecord } from '../keys/key.ts';
-import type { KeyStore } from '../keys/store.ts';
+import type { KeyRecord } from '../records/keys/key.ts';
+import type { KeyStore } from '../records/keys/store.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { refuseUnknown } from './filters.ts';

@@ -1,6 +1,6 @@
 import { REASON_HEADER } from '@storegate/admin-api';
 import { holdsSecret } from '../common/secret-mask.ts';
-import { holdsToken } from '../keys/operators/tokens.ts';
+import { holdsToken } from '../records/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Characters. */

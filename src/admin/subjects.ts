@@ -1,8 +1,8 @@
 import type { Usage } from '@storegate/admin-api';
-import type { KeyRecord } from '../keys/key.ts';
-import { limitsOf, subjectOf, windowsOf } from '../keys/subjects.ts';
 import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
+import type { KeyRecord } from '../records/keys/key.ts';
+import { limitsOf, subjectOf, windowsOf } from '../records/keys/subjects.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { keysOf } from './lists.ts';

@@ -2,13 +2,13 @@ import type { Connections, ContractCopy, Entry, KeyStatus } from '@storegate/adm
 import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
-import type { KeyRecord } from '../keys/key.ts';
-import type { AuditEntry } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
 import type { BackendConnections, ConfigurationStatus } from '../observe/peers/status.ts';
+import type { KeyRecord } from '../records/keys/key.ts';
+import type { AuditEntry } from '../records/operators/audit-log.ts';
 
 /** Unix milliseconds in RFC 3339. */
 export function time<At extends number | null>(at: At): string | (At & null) {

@@ -1,5 +1,6 @@
 import { plural } from '@storegate/admin-api/words';
 import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
+import { Outage } from '../common/errors/outage.ts';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -8,12 +9,11 @@ import { loadConfig } from '../config/load.ts';
 import { coveredMounts, hiddenOperations } from '../config/own-paths.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
-import { Outage } from '../errors/outage.ts';
+import { peekKeys } from '../records/embedded/peek.ts';
 import { ContractLoader, type Loaded, LoadingEnded } from '../run/contracts/loader.ts';
 import type { CopyInUse } from '../run/contracts/remote.ts';
 import { refuseUnknownUpstreams } from '../run/reload.ts';
 import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
-import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
@@ -182,7 +182,7 @@ async function checkRedis(config: Config): Promise<RedisCheck | null> {
   if (config.redis === null) return null;
   const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
-    const { warningsAbout } = await import('../state/redis/command-checks.ts');
+    const { warningsAbout } = await import('../records/redis/command-checks.ts');
     const warnings = await warningsAbout(config.redis);
     const unmigratedKeys = hasKeys
       ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys))

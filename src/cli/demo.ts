@@ -1,9 +1,9 @@
 import { auditedKey } from '../admin/view.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
-import { createKey, type KeyChange, type KeyEdit } from '../keys/manage.ts';
-import type { KeyStore } from '../keys/store.ts';
-import { windowsOf } from '../keys/subjects.ts';
+import { createKey, type KeyChange, type KeyEdit } from '../records/keys/manage.ts';
+import type { KeyStore } from '../records/keys/store.ts';
+import { windowsOf } from '../records/keys/subjects.ts';
 import { withKeys } from './connect/storage.ts';
 
 const CUSTOM = parseWindows('5000/minute,1000000/day');

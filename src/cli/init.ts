@@ -11,7 +11,7 @@ import { isFile, isRemote, NO_CONTRACT } from '../config/contract/place.ts';
 import { namesBackends } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { isHttpUrl } from '../config/schema/formats.ts';
-import { createKey } from '../keys/manage.ts';
+import { createKey } from '../records/keys/manage.ts';
 import { fetchContract } from '../run/contracts/remote.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { CommandError } from './connect/api.ts';

@@ -1,10 +1,10 @@
+import { Outage } from '../common/errors/outage.ts';
 import { isExpected } from '../common/expected-error.ts';
 import type { Address, Config, ServedConfig } from '../config/config.ts';
 import { namesBackends, sourceOf, withBackend } from '../config/describe.ts';
 import { variableOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatPlace } from '../config/problems/problems.ts';
-import { Outage } from '../errors/outage.ts';
 import { postponeOptimizing, tuneEngine } from '../run/engine.ts';
 import type { Gateway, Started } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
@@ -98,7 +98,7 @@ async function findBackend(config: Config): Promise<{ served: ServedConfig; stor
 async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
-  const { redisName } = await import('../state/redis/open.ts');
+  const { redisName } = await import('../records/redis/open.ts');
   const store = namesBackends(config) ? '' : ` The data of the store is in ${data}.`;
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }

@@ -1,9 +1,9 @@
+import type { Refusal } from '../common/errors/refusals.ts';
 import type { Operation } from '../config/contract/contract.ts';
-import type { Refusal } from '../errors/refusals.ts';
-import type { Client } from '../keys/key.ts';
 import type { Admission, Readings } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
 import type { BackendName, RequestSpan } from '../observe/events.ts';
+import type { Client } from '../records/keys/key.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 

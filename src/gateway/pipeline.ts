@@ -1,5 +1,5 @@
+import { Refusal } from '../common/errors/refusals.ts';
 import { USAGE_PATH } from '../common/reserved-paths.ts';
-import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
 import type { Usage } from './own/usage.ts';

@@ -1,6 +1,6 @@
 import type { ClientRequest } from '@storegate/http1';
-import type { Client } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Client } from '../records/keys/key.ts';
 import type { Route } from './routes.ts';
 import type { RequestTarget } from './wire/target.ts';
 

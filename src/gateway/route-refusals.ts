@@ -1,6 +1,6 @@
+import { Refusal } from '../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
-import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 
 const LONGEST = 200;

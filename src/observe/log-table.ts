@@ -1,6 +1,6 @@
+import type { Code } from '../common/errors/catalogue.ts';
+import { Outage } from '../common/errors/outage.ts';
 import { MINUTE, roundMilliseconds } from '../common/time.ts';
-import type { Code } from '../errors/catalogue.ts';
-import { Outage } from '../errors/outage.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
 import { throttle } from './throttle.ts';
 

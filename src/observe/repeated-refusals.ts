@@ -1,5 +1,5 @@
-import { networkOf } from '../callers/address.ts';
 import { Cache } from '../common/cache.ts';
+import { networkOf } from '../common/callers/address.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
 import type { RequestEvent } from './events.ts';
 

@@ -1,5 +1,6 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
+import { ERROR_CODES } from '../common/errors/catalogue.ts';
 import { type KeyHeaders, keyField } from '../common/key-headers.ts';
 import {
   CONTRACT_JSON_PATH,
@@ -12,7 +13,6 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { ERROR_CODES } from '../errors/catalogue.ts';
 import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
@@ -40,9 +40,9 @@ import { createRequestFields, type RequestFields } from '../gateway/upstream/hea
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createSends } from '../gateway/upstream/sends.ts';
 import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
-import { isAnonymous } from '../keys/key.ts';
 import { readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
+import { isAnonymous } from '../records/keys/key.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 

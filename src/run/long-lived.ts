@@ -1,5 +1,5 @@
-import { AddressSubjects } from '../callers/address-subjects.ts';
-import type { Guard } from '../callers/guard.ts';
+import { AddressSubjects } from '../common/callers/address-subjects.ts';
+import type { Guard } from '../common/callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { UsageParts } from '../gateway/own/usage.ts';
@@ -8,13 +8,13 @@ import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/backends.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { Via } from '../gateway/wire/via.ts';
-import { Keyring } from '../keys/keyring.ts';
-import { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
-import { BanRecorder } from '../state/ban-recorder.ts';
-import type { Storage } from '../state/storage.ts';
+import { BanRecorder } from '../records/ban-recorder.ts';
+import { Keyring } from '../records/keys/keyring.ts';
+import { LastUseTracker } from '../records/keys/last-use-tracker.ts';
+import type { Storage } from '../records/storage.ts';
 import type { ActiveConfig } from './reload.ts';
 
 export interface ServingParts {

@@ -2,7 +2,7 @@ import { notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
 import type { ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
-import type { Storage } from '../state/storage.ts';
+import type { Storage } from '../records/storage.ts';
 
 const NEWEST = 0.05;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Guard } from '../callers/guard.ts';
+import type { Guard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
@@ -16,7 +16,7 @@ import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
-import type { Storage } from '../state/storage.ts';
+import type { Storage } from '../records/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { ServingParts } from './long-lived.ts';
 import { ProcessHealth, readinessOf } from './process-health.ts';
@@ -114,10 +114,10 @@ async function openStorage(
 ): Promise<Storage> {
   const { redis, data: folder, audit } = settings.config;
   if (redis === null) {
-    const { openEmbedded } = await import('../state/embedded/open.ts');
+    const { openEmbedded } = await import('../records/embedded/open.ts');
     return openEmbedded(folder, { clock, audit, observe });
   }
-  const { openRedis } = await import('../state/redis/open.ts');
+  const { openRedis } = await import('../records/redis/open.ts');
   return await openRedis(redis, { observe, audit, folder, worker: worker ?? 1, workers });
 }
 

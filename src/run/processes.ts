@@ -1,14 +1,14 @@
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { AdminContext } from '../admin/context.ts';
-import { createGuard } from '../callers/guard.ts';
+import { createGuard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import type { ProcessReadiness, Readiness } from '../observe/peers/status.ts';
+import type { Storage } from '../records/storage.ts';
 import type { State } from '../state/state.ts';
-import type { Storage } from '../state/storage.ts';
 import type { Detection } from '../webhooks/detector.ts';
 import type { ProcessParts } from './process.ts';
 import type { ActiveConfig } from './reload.ts';

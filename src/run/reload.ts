@@ -6,6 +6,7 @@ import {
   isSameReading,
 } from '@storegate/openapi';
 import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
+import { Outage } from '../common/errors/outage.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { suggest } from '../common/suggest.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
@@ -16,12 +17,11 @@ import { hiddenOperations } from '../config/own-paths.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { Outage } from '../errors/outage.ts';
 import { publicationOf } from '../gateway/own/published/document.ts';
-import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
+import type { KeyStore } from '../records/keys/store.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
 

@@ -1,8 +1,8 @@
+import { Outage } from '../common/errors/outage.ts';
 import type { Config } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
-import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
-import { peekKeys } from '../state/embedded/peek.ts';
+import { peekKeys } from '../records/embedded/peek.ts';
+import type { KeyStore } from '../records/keys/store.ts';
 
 const MOST = 1_000;
 const AT_ONCE = 100;

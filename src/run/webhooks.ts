@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import type { WebhookGauges } from '../observe/metric-rows.ts';
+import type { Outbox } from '../records/outbox.ts';
+import type { Records, Storage } from '../records/storage.ts';
 import { StateFileError } from '../state/embedded/file.ts';
-import type { Records, Storage } from '../state/storage.ts';
 import type { WebhookAdmin } from '../webhooks/admin.ts';
 import type { Detection } from '../webhooks/detector.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
-import type { Outbox } from '../webhooks/outbox.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** The state must open first. */
@@ -98,7 +98,7 @@ export function webhookAdminOf({ config, gateway, outbox, clock }: Omit<WebhookP
 
 /** While Redis is down; in memory if the data folder is unusable. */
 async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
-  const { openOutbox } = await import('../state/embedded/outbox.ts');
+  const { openOutbox } = await import('../records/embedded/outbox.ts');
   try {
     return openOutbox(folder);
   } catch (error) {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { unlessOutage } from '../common/errors/outage.ts';
 import type { WebhookSettings } from '../config/config.ts';
-import { unlessOutage } from '../errors/outage.ts';
+import type { EndpointState, Outbox } from '../records/outbox.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { messageOf, uniqueEvent, WEBHOOK_TYPES } from './event.ts';
-import type { EndpointState, Outbox } from './outbox.ts';
 import { send } from './send.ts';
 
 export interface EndpointView {

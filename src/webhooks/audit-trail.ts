@@ -1,7 +1,7 @@
 import { DAY } from '../common/time.ts';
-import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../records/operators/audit-log.ts';
+import type { Outbox } from '../records/outbox.ts';
 import { uniqueEvent, type WebhookEvent } from './event.ts';
-import type { Outbox } from './outbox.ts';
 
 const PAGE_SIZE = 500;
 const MARK = 'audit';

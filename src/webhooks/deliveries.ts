@@ -1,10 +1,10 @@
+import { Outage } from '../common/errors/outage.ts';
 import { WakeableSleep } from '../common/wakeable-sleep.ts';
 import type { WebhookSettings } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
 import type { Observe } from '../observe/events.ts';
+import type { Job, Outbox } from '../records/outbox.ts';
 import { pauseAfter, waitAfter } from './backoff.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Job, Outbox } from './outbox.ts';
 import { send } from './send.ts';
 
 /** Milliseconds. */

@@ -1,8 +1,8 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { formatLimit } from '../config/windows.ts';
-import { targetIn } from '../keys/subjects.ts';
 import type { Event, EventOf, Observe } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
+import { targetIn } from '../records/keys/subjects.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
 import { createQuotaDetector } from './quota-detector.ts';

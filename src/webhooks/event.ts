@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message, Once } from './outbox.ts';
+import type { Message, Once } from '../records/outbox.ts';
 
 export const WEBHOOK_TYPES = [
   'ban.started',

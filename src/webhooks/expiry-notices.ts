@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { DAY, HOUR } from '../common/time.ts';
-import type { KeyStore } from '../keys/store.ts';
+import type { KeyStore } from '../records/keys/store.ts';
+import type { Outbox } from '../records/outbox.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
-import type { Outbox } from './outbox.ts';
 
 const MARK = 'expiring';
 

@@ -1,10 +1,10 @@
 import { Cache } from '../common/cache.ts';
-import { targetIn } from '../keys/subjects.ts';
 import type { Reading } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
+import { targetIn } from '../records/keys/subjects.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 const NOTIFY_AT = [80, 100] as const;

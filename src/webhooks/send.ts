@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readVersion } from '../common/version.ts';
 import type { WebhookSettings } from '../config/config.ts';
+import type { Message } from '../records/outbox.ts';
 import { retryAfterOf } from './backoff.ts';
-import type { Message } from './outbox.ts';
 
 export type DeliveryResult =
   | { readonly delivered: true; readonly status: number }

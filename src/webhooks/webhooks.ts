@@ -1,13 +1,14 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
+import { Outage, unlessOutage } from '../common/errors/outage.ts';
 import { HOUR, SECOND } from '../common/time.ts';
 import { WriteBehind } from '../common/write-behind.ts';
 import type { WebhookSettings } from '../config/config.ts';
-import { Outage, unlessOutage } from '../errors/outage.ts';
-import type { KeyRecord } from '../keys/key.ts';
-import type { AuditLog } from '../keys/operators/audit-log.ts';
-import type { KeyStore } from '../keys/store.ts';
 import type { Event, Observe } from '../observe/events.ts';
+import type { KeyRecord } from '../records/keys/key.ts';
+import type { KeyStore } from '../records/keys/store.ts';
+import type { AuditLog } from '../records/operators/audit-log.ts';
+import type { EndpointState, Outbox } from '../records/outbox.ts';
 import { beginAuditTrail, readAuditTrail } from './audit-trail.ts';
 import { Deliveries } from './deliveries.ts';
 import { createDetector, type Detection } from './detector.ts';
@@ -15,7 +16,6 @@ import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { type Data, messageOf, type WebhookEvent } from './event.ts';
 import { notifyExpiring } from './expiry-notices.ts';
 import { Incidents } from './incidents.ts';
-import type { EndpointState, Outbox } from './outbox.ts';
 
 /** About 10 MB. */
 const MAX_QUEUE = 10_000;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { banAuthorOf } from '../../src/admin/ban-history.ts';
-import { type AuditLog, failedEntry } from '../../src/keys/operators/audit-log.ts';
+import { recordsInFile } from '../../src/records/embedded/records.ts';
+import { type AuditLog, failedEntry } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/records.ts';
 import { KEPT } from '../support/audit.ts';
 
 const KEY = 'key_0123456789abcdef';

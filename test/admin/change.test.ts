@@ -5,10 +5,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminAnswer, IdempotentCall, ok, type Task } from '../../src/admin/call.ts';
 import { type ChangePart, createChanges } from '../../src/admin/change.ts';
-import { Outage } from '../../src/errors/outage.ts';
-import type { AuditLog } from '../../src/keys/operators/audit-log.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import { recordsInFile } from '../../src/records/embedded/records.ts';
+import type { AuditLog } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/records.ts';
 import { KEPT } from '../support/audit.ts';
 import { until } from '../support/until.ts';
 

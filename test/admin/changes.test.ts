@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/records.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { KEPT } from '../support/audit.ts';
 import { bodyOf } from '../support/failure.ts';

@@ -8,7 +8,7 @@ import express from 'express';
 import { consoleRoutes } from '../../src/admin/console.ts';
 import type { Gate } from '../../src/admin/gate.ts';
 import { createSessions } from '../../src/admin/sessions.ts';
-import { makeToken } from '../../src/keys/operators/tokens.ts';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { ConsoleCaller, OWN } from '../support/console-caller.ts';
 import { bodyOf } from '../support/failure.ts';

@@ -6,7 +6,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createGate } from '../../src/admin/gate.ts';
-import { makeToken } from '../../src/keys/operators/tokens.ts';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { hashSecret } from '../../src/keys/secret.ts';
+import { hashSecret } from '../../src/records/keys/secret.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY } from '../support/limits.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeToken } from '../../src/keys/operators/tokens.ts';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

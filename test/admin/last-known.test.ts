@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
-import { Outage } from '../../src/errors/outage.ts';
-import type { KeysAsOf } from '../../src/keys/store.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import type { KeysAsOf } from '../../src/records/keys/store.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { keyRecord } from '../support/records.ts';
 

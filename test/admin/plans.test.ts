@@ -3,8 +3,8 @@ import type { Task } from '../../src/admin/call.ts';
 import type { Change } from '../../src/admin/change.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { planOperations } from '../../src/admin/operations/plans.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { Outage } from '../../src/errors/outage.ts';
 
 const { plans } = loadConfig({ env: {}, cwd: process.cwd() });
 

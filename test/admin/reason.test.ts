@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { makeToken } from '../../src/keys/operators/tokens.ts';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

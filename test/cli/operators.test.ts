@@ -11,7 +11,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -10,10 +10,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openEmbedded } from '../../src/records/embedded/open.ts';
 import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
-import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { HOUR, limits, window } from '../support/limits.ts';

@@ -10,7 +10,7 @@ test('the console detects secrets by the same pattern as the gateway', () => {
     ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''),
   );
   expect(ofGateway).toMatch(/^\[sS\]\[gG\]_/);
-  const token = patternIn('src/keys/operators/tokens.ts', 'LIKE_A_TOKEN');
+  const token = patternIn('src/records/operators/tokens.ts', 'LIKE_A_TOKEN');
   expect(patternIn('packages/console/src/browser/secrets.ts', 'LIKE_A_TOKEN')).toBe(token);
   expect(token).toMatch(/^sgadmin_/);
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { CATALOGUE } from '../../src/errors/catalogue.ts';
+import { CATALOGUE } from '../../src/common/errors/catalogue.ts';
 import { type Exposition, expositionOf } from './exposition.ts';
 import { ofOneProcess, ofTwoWorkers } from './gateways.ts';
 import { namesIn, type Selector } from './promql.ts';

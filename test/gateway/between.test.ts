@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createGuard } from '../../src/callers/guard.ts';
+import { createGuard } from '../../src/common/callers/guard.ts';
 import { SharedBudget } from '../../src/common/shared-budget.ts';
 import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';

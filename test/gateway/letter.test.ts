@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import { faultsOf } from '../../packages/openapi/test/generated/verdict.ts';
-import { Refusal } from '../../src/errors/refusals.ts';
+import { Refusal } from '../../src/common/errors/refusals.ts';
 import { type PathRules, parseTarget } from '../../src/gateway/wire/target.ts';
 import { cases, document } from './letter/document.ts';
 import type { Case } from './letter/subject.ts';

@@ -2,8 +2,8 @@ import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Parts } from '../../src/gateway/pipeline.ts';
 import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
-import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import type { Client } from '../../src/records/keys/key.ts';
 
 /**
  * Mistakes in the order of the stages. Type check only: `npm run check` fails if one of them

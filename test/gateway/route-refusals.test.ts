@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { methodNotAllowed, notFound, sunset } from '../../src/gateway/route-refusals.ts';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { exchangeOf } from '../support/exchange.ts';
 
 const exchange = exchangeOf('PATCH');

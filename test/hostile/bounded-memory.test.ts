@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteBuffer } from '@storegate/http1';
-import { createCallerWindow } from '../../src/callers/caller-window.ts';
 import { Cache } from '../../src/common/cache.ts';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { createCallerWindow } from '../../src/common/callers/caller-window.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { Stand } from './stand.ts';
 
 /** CPU time in microseconds. */

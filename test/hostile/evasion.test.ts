@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { Stand } from './stand.ts';
 
 const LIMIT = 40;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import { createReference, writeDocuments } from '@storegate/reference';
-import { createGuard, type Guard } from '../../src/callers/guard.ts';
+import { createGuard, type Guard } from '../../src/common/callers/guard.ts';
 import { PAGE_PATHS } from '../../src/common/reserved-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';

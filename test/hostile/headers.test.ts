@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { valuesOf } from './recording-backend.ts';
 import { isAnError, Stand } from './stand.ts';
 

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { hashSecret } from '../../src/keys/secret.ts';
+import { KEY_CACHE_FILE } from '../../src/records/key-cache/file.ts';
+import { KeyCacheReader } from '../../src/records/key-cache/reader.ts';
+import { hashSecret } from '../../src/records/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
-import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/file.ts';
-import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import {
   type LastKnownEntry,
   unpackLastKnown,

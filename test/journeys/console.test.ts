@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeToken } from '../../src/keys/operators/tokens.ts';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
 import { bodyOf } from '../support/failure.ts';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { LEASE } from '../../src/webhooks/outbox.ts';
+import { LEASE } from '../../src/records/outbox.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadPlans } from '../../src/config/plans.ts';
-import { limitsOf } from '../../src/keys/subjects.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { limitsOf } from '../../src/records/keys/subjects.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { MINUTE, SECOND, TestClock } from '../support/limits.ts';
 

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
-import { makeSecret } from '../../src/keys/secret.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog, type Log } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formOf } from '../../packages/reference/src/browser/key-form.ts';
-import { isWellFormed, makeSecret } from '../../src/keys/secret.ts';
+import { isWellFormed, makeSecret } from '../../src/records/keys/secret.ts';
 
 const environment = fc.stringMatching(/^[a-z]{1,12}$/);
 const secret = environment.map((env) => makeSecret(env));
@@ -12,7 +12,7 @@ describe('the pattern of a key in the page', () => {
     fc.assert(fc.property(secret, (text) => expect(formOf(text)).toBe('own')));
   });
 
-  test('matches src/keys/secret.ts, for any typed, truncated or lengthened text', () => {
+  test('matches src/records/keys/secret.ts, for any typed, truncated or lengthened text', () => {
     const typo = fc
       .tuple(secret, fc.nat({ max: 60 }), character)
       .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1));

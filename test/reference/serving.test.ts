@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { parse } from 'yaml';
 import { done, head } from '../../packages/openapi/test/documents.ts';
-import { CATALOGUE } from '../../src/errors/catalogue.ts';
+import { CATALOGUE } from '../../src/common/errors/catalogue.ts';
 import { folderWith } from '../config/folder.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { reportUnmigratedKeys } from '../../src/run/unmigrated-keys.ts';

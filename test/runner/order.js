@@ -18,7 +18,7 @@ const LONG = [
   'state/redis-failures',
   'state/redis-topologies',
   'journeys/workers-as-one',
-  'state/redis-key-cache',
+  'records/redis-key-cache',
   'state/redis-cluster-data',
   'journeys/cold-start',
   'journeys/tls',

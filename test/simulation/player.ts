@@ -1,8 +1,8 @@
 import { AdminError } from '../../src/admin/admin-error.ts';
 import type { Task } from '../../src/admin/call.ts';
-import { Outage } from '../../src/errors/outage.ts';
-import { KeyError } from '../../src/keys/draft.ts';
-import { KeyConflict } from '../../src/keys/store.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import { KeyError } from '../../src/records/keys/draft.ts';
+import { KeyConflict } from '../../src/records/keys/store.ts';
 import type { Act, Step, StepType } from './acts.ts';
 import { deaf, type Key, polite } from './clients.ts';
 import type { Disturbance, Disturbances, Fact } from './facts.ts';

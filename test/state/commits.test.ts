@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
+import { recordsInFile } from '../../src/records/embedded/records.ts';
+import type { Records } from '../../src/records/storage.ts';
 import { syncsCommitsOf } from '../../src/state/embedded/commits.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/records.ts';
-import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { temporaryFolders } from '../support/temporary.ts';

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
+import { openEmbedded } from '../../src/records/embedded/open.ts';
 import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import {
@@ -20,7 +21,6 @@ import {
   missingCounterFiles,
   nameGenerations,
 } from '../../src/state/embedded/inventory.ts';
-import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
 import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { redis as sharedFormats } from '../../scripts/formats/redis.ts';
-import { IDEMPOTENCY_LIFETIME } from '../../src/keys/operators/audit-log.ts';
-import { repairKeyIndex } from '../../src/state/redis/key-index-repair.ts';
+import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
+import { LEASE } from '../../src/records/outbox.ts';
+import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
+import { outboxInRedis } from '../../src/records/redis/outbox.ts';
+import { usesInRedis } from '../../src/records/redis/records.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
 import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
-import { outboxInRedis } from '../../src/state/redis/outbox.ts';
 import { joinGateways } from '../../src/state/redis/peers.ts';
-import { usesInRedis } from '../../src/state/redis/records.ts';
-import { LEASE } from '../../src/webhooks/outbox.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { note } from '../support/records.ts';
 import { openShared } from '../support/redis/gateway.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Cluster } from 'ioredis';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { clusterData } from '../../src/state/redis/data-checks.ts';
 import { slotOf } from '../../src/state/redis/shards.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { type DataCheck, dataMark } from '../../src/state/redis/data-checks.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { toAll } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { openRedis } from '../../src/state/redis/open.ts';
-import type { Storage } from '../../src/state/storage.ts';
+import { openRedis } from '../../src/records/redis/open.ts';
+import type { Storage } from '../../src/records/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { HOUR, limits, window } from '../support/limits.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { RedisSettings } from '../../src/config/config.ts';
-import { Outage } from '../../src/errors/outage.ts';
-import { createKey } from '../../src/keys/manage.ts';
-import { hashSecret } from '../../src/keys/secret.ts';
 import type { Plans } from '../../src/limits/plans.ts';
+import { createKey } from '../../src/records/keys/manage.ts';
+import { hashSecret } from '../../src/records/keys/secret.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { editOf, keyRecord, note } from '../support/records.ts';

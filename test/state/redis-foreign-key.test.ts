@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import { keyOf, LOCK_TTL } from '../../src/state/redis/key-names.ts';
 import { withLocks } from '../../src/state/redis/lock.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { Batch } from '../../src/state/redis/batches.ts';

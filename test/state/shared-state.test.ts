@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Event } from '../../src/observe/events.ts';
 import type { OutageSettings } from '../../src/state/shared/backend.ts';

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { makeSecret } from '../../src/keys/secret.ts';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { bodyOf } from './failure.ts';
 import { type Running, storegate } from './storegate.ts';
 import { until } from './until.ts';

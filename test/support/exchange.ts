@@ -6,8 +6,8 @@ import { FieldNames, ReturnedNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import { Via } from '../../src/gateway/wire/via.ts';
-import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import type { Client } from '../../src/records/keys/key.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 

@@ -1,17 +1,17 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Outage } from '../../src/errors/outage.ts';
-import type { KeyRecord } from '../../src/keys/key.ts';
-import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
-import type { Bus, Message } from '../../src/state/shared/backend.ts';
-import { KeyCache } from '../../src/state/shared/key-cache/key-cache.ts';
-import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import { KeyCache } from '../../src/records/key-cache/key-cache.ts';
+import { KeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import {
   KeyCacheSynchronizer,
   type KeyCacheSynchronizerOptions,
   type KeySource,
-} from '../../src/state/shared/key-cache/synchronizer.ts';
+} from '../../src/records/key-cache/synchronizer.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
+import type { TokenRecord } from '../../src/records/operators/tokens.ts';
+import type { Bus, Message } from '../../src/state/shared/backend.ts';
 import { until } from './until.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { Outage } from '../../src/errors/outage.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';

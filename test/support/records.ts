@@ -1,9 +1,9 @@
 import type { AuditSettings } from '../../src/config/config.ts';
-import type { KeyRecord } from '../../src/keys/key.ts';
-import type { KeyEdit } from '../../src/keys/manage.ts';
-import type { AuditDraft, AuditEntry, AuditNote } from '../../src/keys/operators/audit-log.ts';
-import type { KeyStore } from '../../src/keys/store.ts';
-import type { Records } from '../../src/state/storage.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
+import type { KeyEdit } from '../../src/records/keys/manage.ts';
+import type { KeyStore } from '../../src/records/keys/store.ts';
+import type { AuditDraft, AuditEntry, AuditNote } from '../../src/records/operators/audit-log.ts';
+import type { Records } from '../../src/records/storage.ts';
 
 /**
  * Empty records, as two processes with shared storage see them. The test that opened them closes

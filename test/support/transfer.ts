@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KeyRecord } from '../../src/keys/key.ts';
-import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
+import type { AuditEntry } from '../../src/records/operators/audit-log.ts';
 import { counterLine } from '../../src/records/transfer/counter-line.ts';
 import {
   type Batch,

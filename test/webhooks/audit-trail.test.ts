@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
-import type { AuditEntry, AuditQuery } from '../../src/keys/operators/audit-log.ts';
-import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import { openOutbox } from '../../src/records/embedded/outbox.ts';
+import type { AuditEntry, AuditQuery } from '../../src/records/operators/audit-log.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { until } from '../support/until.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
-import { Outage } from '../../src/errors/outage.ts';
-import type { KeyRecord } from '../../src/keys/key.ts';
-import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import { openOutbox } from '../../src/records/embedded/outbox.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
+import type { Outbox } from '../../src/records/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { REDETECTION_TIME } from '../../src/webhooks/incidents.ts';
-import type { Outbox } from '../../src/webhooks/outbox.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { TestClock } from '../support/limits.ts';
 import { keyRecord } from '../support/records.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { messageOf, type WebhookEvent } from '../../src/webhooks/event.ts';
 import { Incidents, REDETECTION_TIME, type Sighting } from '../../src/webhooks/incidents.ts';
 import { TestClock } from '../support/limits.ts';

@@ -1,5 +1,5 @@
 import { formatWindows } from '../../config/windows.ts';
-import type { KeyRecord } from '../../keys/key.ts';
+import type { KeyRecord } from '../../records/keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';

@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS } from '../../keys/operators/audit-log.ts';
+import { AUDIT_ACTIONS } from '../../records/operators/audit-log.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { refuseUnknown } from '../filters.ts';

@@ -7,9 +7,9 @@ import {
   type ImportedKey,
   type ImportPlan,
   planImport,
-} from '../../keys/bulk-import.ts';
-import type { KeyDraft, KeyPatch } from '../../keys/draft.ts';
-import type { KeyRecord } from '../../keys/key.ts';
+} from '../../records/keys/bulk-import.ts';
+import type { KeyDraft, KeyPatch } from '../../records/keys/draft.ts';
+import type { KeyRecord } from '../../records/keys/key.ts';
 import {
   createKey,
   importKey,
@@ -19,14 +19,14 @@ import {
   rotateKey,
   setDisabled,
   updateKey,
-} from '../../keys/manage.ts';
+} from '../../records/keys/manage.ts';
+import { hashSecret, readHash } from '../../records/keys/secret.ts';
+import type { KeyStore } from '../../records/keys/store.ts';
 import {
   type AuditAction,
   type BulkImportEntry,
   MANY_KEYS,
-} from '../../keys/operators/audit-log.ts';
-import { hashSecret, readHash } from '../../keys/secret.ts';
-import type { KeyStore } from '../../keys/store.ts';
+} from '../../records/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
 import {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { PlanSimulation } from '@storegate/admin-api';
+import { unlessOutage } from '../../common/errors/outage.ts';
 import { formatWindows } from '../../config/windows.ts';
-import { unlessOutage } from '../../errors/outage.ts';
-import type { KeyRecord } from '../../keys/key.ts';
-import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
+import type { KeyRecord } from '../../records/keys/key.ts';
+import { limitsOf, subjectOf, windowsOf } from '../../records/keys/subjects.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit, ChangeEntry } from '../change.ts';

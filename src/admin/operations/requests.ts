@@ -1,5 +1,5 @@
 import type { Operations } from '@storegate/admin-api';
-import { CATALOGUE } from '../../errors/catalogue.ts';
+import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
   type DecisionView,

@@ -1,5 +1,5 @@
-import { CONFIGURED, makeToken, type TokenRecord } from '../../keys/operators/tokens.ts';
-import { hashSecret } from '../../keys/secret.ts';
+import { hashSecret } from '../../records/keys/secret.ts';
+import { CONFIGURED, makeToken, type TokenRecord } from '../../records/operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';

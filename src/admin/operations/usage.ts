@@ -1,6 +1,6 @@
 import type { Usage, UsageList } from '@storegate/admin-api';
-import type { AuditAction } from '../../keys/operators/audit-log.ts';
 import { fullNameOf } from '../../limits/scopes.ts';
+import type { AuditAction } from '../../records/operators/audit-log.ts';
 import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';

@@ -9,7 +9,7 @@ import {
 } from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { holdsSecret } from '../../common/secret-mask.ts';
-import { GIVE_THE_ID } from '../../keys/secret.ts';
+import { GIVE_THE_ID } from '../../records/keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
 export interface Connection {

@@ -1,16 +1,16 @@
 import { AdminError } from '../../admin/admin-error.ts';
 import type { Config } from '../../config/config.ts';
-import type { KeyStore } from '../../keys/store.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
+import { openOutbox } from '../../records/embedded/outbox.ts';
+import { recordsInFile } from '../../records/embedded/records.ts';
+import type { KeyStore } from '../../records/keys/store.ts';
+import type { Outbox } from '../../records/outbox.ts';
+import type { Records } from '../../records/storage.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
 import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
-import { openOutbox } from '../../state/embedded/outbox.ts';
-import { recordsInFile } from '../../state/embedded/records.ts';
 import type { State } from '../../state/state.ts';
-import type { Records } from '../../state/storage.ts';
-import type { Outbox } from '../../webhooks/outbox.ts';
 
 export interface Storage {
   readonly records: Records;
@@ -53,7 +53,7 @@ async function openShared(
   settings: NonNullable<Config['redis']>,
   audit: Config['audit'],
 ): Promise<Storage> {
-  const { openOffline } = await import('../../state/redis/open.ts');
+  const { openOffline } = await import('../../records/redis/open.ts');
   const { state, peers, close, outbox, ...records } = await openOffline(settings, audit);
   let asked: Peers | null = null;
   return {

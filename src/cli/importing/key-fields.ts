@@ -4,8 +4,13 @@ import { LAST_TIME } from '../../config/durations.ts';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
-import { formErrors } from '../../keys/draft.ts';
-import { hashSecret, isPresentable, MAX_IMPORTED_LENGTH, readHash } from '../../keys/secret.ts';
+import { formErrors } from '../../records/keys/draft.ts';
+import {
+  hashSecret,
+  isPresentable,
+  MAX_IMPORTED_LENGTH,
+  readHash,
+} from '../../records/keys/secret.ts';
 import type { Field, Fields } from './rows.ts';
 
 export type KeyBody = ManyImportedKeys['keys'][number];

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Outage } from '../../common/errors/outage.ts';
 import { readVersion } from '../../common/version.ts';
 import { loadConfig } from '../../config/load.ts';
-import { Outage } from '../../errors/outage.ts';
-import type { KeyRecord } from '../../keys/key.ts';
-import { shellUser } from '../../keys/operators/shell-user.ts';
+import type { KeyRecord } from '../../records/keys/key.ts';
+import { shellUser } from '../../records/operators/shell-user.ts';
 import { fileSource } from '../../records/transfer/file-reader.ts';
 import { fileTarget } from '../../records/transfer/file-writer.ts';
 import { folderSource, folderTarget } from '../../records/transfer/folder.ts';

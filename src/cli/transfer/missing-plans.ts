@@ -1,6 +1,6 @@
-import type { KeyRecord } from '../../keys/key.ts';
-import { windowsOf } from '../../keys/subjects.ts';
 import type { Plans } from '../../limits/plans.ts';
+import type { KeyRecord } from '../../records/keys/key.ts';
+import { windowsOf } from '../../records/keys/subjects.ts';
 import { shortList } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 

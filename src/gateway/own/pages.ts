@@ -1,10 +1,10 @@
 import type { FindPage } from '@storegate/pages';
-import { createCallerWindow } from '../../callers/caller-window.ts';
-import type { Guard } from '../../callers/guard.ts';
+import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import type { Guard } from '../../common/callers/guard.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
+import { retryAfter } from '../../common/errors/retry-after.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { MINUTE } from '../../common/time.ts';
-import { Refusal } from '../../errors/refusals.ts';
-import { retryAfter } from '../../errors/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Target } from '../results.ts';

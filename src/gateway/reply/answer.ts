@@ -1,10 +1,10 @@
 import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
-import type { Guard } from '../../callers/guard.ts';
+import type { Guard } from '../../common/callers/guard.ts';
+import { Outage } from '../../common/errors/outage.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
 import type { Operation } from '../../config/contract/contract.ts';
-import { Outage } from '../../errors/outage.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';

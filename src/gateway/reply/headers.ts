@@ -1,7 +1,7 @@
 import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
+import type { Refusal } from '../../common/errors/refusals.ts';
+import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { remembered } from '../../common/remembered.ts';
-import type { Refusal } from '../../errors/refusals.ts';
-import { wholeSeconds } from '../../errors/retry-after.ts';
 import { bindingReading, type Reading, type Readings } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { BrokenReply } from '@storegate/http1';
 import { FieldLines } from '@storegate/http1';
-import { plainAddress } from '../../callers/address.ts';
-import type { Guard } from '../../callers/guard.ts';
-import type { Refusal } from '../../errors/refusals.ts';
+import { plainAddress } from '../../common/callers/address.ts';
+import type { Guard } from '../../common/callers/guard.ts';
+import type { Refusal } from '../../common/errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 

@@ -1,8 +1,8 @@
-import { AddressRules } from '../../callers/address-rules.ts';
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
+import { AddressRules } from '../../common/callers/address-rules.ts';
+import type { Refusal } from '../../common/errors/refusals.ts';
 import type { KeyHeaders } from '../../common/key-headers.ts';
 import type { Mount } from '../../config/config.ts';
-import type { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
 import { isInMount } from '../routes.ts';
 import type { FieldNames } from '../wire/fields.ts';

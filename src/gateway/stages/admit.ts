@@ -1,12 +1,12 @@
+import { Refusal } from '../../common/errors/refusals.ts';
+import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
-import { Refusal } from '../../errors/refusals.ts';
-import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { formatScope, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { BanRecorder } from '../../state/ban-recorder.ts';
+import type { BanRecorder } from '../../records/ban-recorder.ts';
 import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';

@@ -1,10 +1,10 @@
-import { networkOf } from '../../callers/address.ts';
-import type { AddressSubjects } from '../../callers/address-subjects.ts';
+import { networkOf } from '../../common/callers/address.ts';
+import type { AddressSubjects } from '../../common/callers/address-subjects.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
-import type { Client } from '../../keys/key.ts';
-import { limitsOf } from '../../keys/subjects.ts';
 import { DEFAULT_WEIGHT, type Plan, PUBLIC_PLAN } from '../../limits/plans.ts';
+import type { Client } from '../../records/keys/key.ts';
+import { limitsOf } from '../../records/keys/subjects.ts';
 import type { Anonymous } from './authenticate.ts';
 
 export interface AnonymousParts {

@@ -1,22 +1,22 @@
-import { isAmong } from '../../callers/address.ts';
-import { AddressRules } from '../../callers/address-rules.ts';
-import type { Guard } from '../../callers/guard.ts';
 import { listsOf } from '../../common/address-lists.ts';
+import { isAmong } from '../../common/callers/address.ts';
+import { AddressRules } from '../../common/callers/address-rules.ts';
+import type { Guard } from '../../common/callers/guard.ts';
+import { CATALOGUE, type Code } from '../../common/errors/catalogue.ts';
+import { knownRefusals, Refusal } from '../../common/errors/refusals.ts';
+import { retryAfter } from '../../common/errors/retry-after.ts';
 import { type KeyHeaders, keyHeadersText } from '../../common/key-headers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
-import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
-import { knownRefusals, Refusal } from '../../errors/refusals.ts';
-import { retryAfter } from '../../errors/retry-after.ts';
-import { type Client, type ClientAddresses, isAnonymous } from '../../keys/key.ts';
-import type { Keyring } from '../../keys/keyring.ts';
+import type { Plan } from '../../limits/plans.ts';
+import { type Client, type ClientAddresses, isAnonymous } from '../../records/keys/key.ts';
+import type { Keyring } from '../../records/keys/keyring.ts';
 import {
   hashSecret,
   isWellFormed,
   MAX_IMPORTED_LENGTH,
   MAX_KEY_LENGTH,
-} from '../../keys/secret.ts';
-import type { Plan } from '../../limits/plans.ts';
+} from '../../records/keys/secret.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import { bearerToken, type Head } from '../wire/head.ts';

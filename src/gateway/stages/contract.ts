@@ -1,8 +1,8 @@
 import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule } from '@storegate/openapi';
+import { CATALOGUE } from '../../common/errors/catalogue.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
-import { CATALOGUE } from '../../errors/catalogue.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';

@@ -1,6 +1,6 @@
+import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { SECOND } from '../../common/time.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import type { Admission, Readings } from '../../limits/admission.ts';
 import { isStrike } from '../../limits/ban-escalation.ts';
 import { noWait, type Wait } from '../../limits/counters.ts';

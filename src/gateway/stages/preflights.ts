@@ -1,11 +1,11 @@
-import { networkOf } from '../../callers/address.ts';
-import { createCallerWindow } from '../../callers/caller-window.ts';
+import { networkOf } from '../../common/callers/address.ts';
+import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
+import { retryAfter } from '../../common/errors/retry-after.ts';
 import { MINUTE } from '../../common/time.ts';
-import { Refusal } from '../../errors/refusals.ts';
-import { retryAfter } from '../../errors/retry-after.ts';
-import { isAnonymous } from '../../keys/key.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { DEFAULT_WEIGHT } from '../../limits/plans.ts';
+import { isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPreflight } from '../reply/cors.ts';
 import type { Admitted, KnownClient } from '../results.ts';

@@ -1,12 +1,12 @@
-import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
+import { callerAddress, plainAddress, trustedProxies } from '../../common/callers/address.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
-import { Refusal } from '../../errors/refusals.ts';
-import { isAnonymous } from '../../keys/key.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
 import { type BeginSpan, traceparentAt } from '../../observe/tracing/request-span.ts';
+import { isAnonymous } from '../../records/keys/key.ts';
 import type { ReportFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';

@@ -1,6 +1,6 @@
 import type { ClientError, ClientResponse, FieldLines, ResponseReceiver } from '@storegate/http1';
 import { oneByte } from '@storegate/http1';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { newSpanId, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { RequestFields } from './headers.ts';

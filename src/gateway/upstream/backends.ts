@@ -1,9 +1,9 @@
 import type { ClientError } from '@storegate/http1';
 import { type ClientMaterial, type ClientTls, clientTls } from '@storegate/http1/tls';
+import { Outage } from '../../common/errors/outage.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
-import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { BackendStatus } from '../../observe/peers/status.ts';
 import { Backend } from './backend.ts';

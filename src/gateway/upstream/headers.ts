@@ -6,10 +6,10 @@ import {
   oneByte,
   prepareRead,
 } from '@storegate/http1';
-import { plainAddress, reportedHops } from '../../callers/address.ts';
+import { plainAddress, reportedHops } from '../../common/callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { remembered } from '../../common/remembered.ts';
-import { type Client, isAnonymous } from '../../keys/key.ts';
+import { type Client, isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
 import { NOT_SHARED, optionsOf, type ReturnedNames } from '../wire/fields.ts';

@@ -1,9 +1,9 @@
 import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
 import { atOnce } from '@storegate/openapi';
+import { Outage } from '../../common/errors/outage.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
-import { Outage } from '../../errors/outage.ts';
 import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';

@@ -6,7 +6,7 @@ import type {
   ResponseReceiver,
 } from '@storegate/http1';
 import { BodyStream, type Pool, PoolBusy, type Waiter } from '@storegate/http1';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';

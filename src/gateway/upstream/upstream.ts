@@ -1,5 +1,5 @@
 import { ClientError, type Pool, PoolBusy } from '@storegate/http1';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { BackendName } from '../../observe/events.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';

@@ -1,8 +1,8 @@
 import type { BodySink, QueueOwner, StreamedBody } from '@storegate/http1';
 import { ByteBuffer } from '@storegate/http1';
+import { Refusal } from '../../common/errors/refusals.ts';
 import type { InTurns } from '../../common/in-turns.ts';
 import type { Evictable, Holding, SharedBudget } from '../../common/shared-budget.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import type { Call } from './call.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 

@@ -1,8 +1,8 @@
 import type { QueueOwner, StreamedBody } from '@storegate/http1';
 import { DelayedRun } from '../../common/delayed-run.ts';
+import { Refusal } from '../../common/errors/refusals.ts';
 import { InTurns } from '../../common/in-turns.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
 import { Arrival } from './arrival.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';

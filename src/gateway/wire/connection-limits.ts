@@ -5,7 +5,7 @@ import {
   plainAddress,
   type TrustedProxies,
   trustedProxies,
-} from '../../callers/address.ts';
+} from '../../common/callers/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
 import type { EventOf, Observe } from '../../observe/events.ts';
 import { levelsOf, mostPerAddress, RANKS, type Rank } from './connection-levels.ts';

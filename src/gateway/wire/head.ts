@@ -1,6 +1,6 @@
 import { type CheckedLines, checkedLines } from '@storegate/http1';
 import { withoutFields } from '../../common/field-list.ts';
-import { isWellFormed } from '../../keys/secret.ts';
+import { isWellFormed } from '../../records/keys/secret.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';

@@ -1,5 +1,5 @@
+import { Refusal } from '../../common/errors/refusals.ts';
 import type { Config } from '../../config/config.ts';
-import { Refusal } from '../../errors/refusals.ts';
 
 export interface RequestTarget {
   /** Origin-form, in the bytes that the client sent. Backends get it; nothing is decided on it. */

@@ -1,6 +1,6 @@
 import { WireError } from '@storegate/http1';
+import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import { ClientAbort } from './client-abort.ts';
 
 export function refusalOf({ fault, message }: WireError): Refusal {

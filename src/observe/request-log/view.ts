@@ -1,10 +1,10 @@
 import { types } from 'node:util';
 import type { Faults } from '@storegate/admin-api';
 import { ClientError } from '@storegate/http1';
+import { CATALOGUE } from '../../common/errors/catalogue.ts';
+import { Outage } from '../../common/errors/outage.ts';
+import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
-import { CATALOGUE } from '../../errors/catalogue.ts';
-import { Outage } from '../../errors/outage.ts';
-import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';

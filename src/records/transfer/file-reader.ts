@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
-import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import { type KeyRecord, wholeRecord } from '../keys/key.ts';
 import { RecordChecker } from './check.ts';
 import { FORMAT, FORMAT_VERSION } from './file-writer.ts';
 import {

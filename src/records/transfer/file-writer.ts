@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
-import type { KeyRecord } from '../../keys/key.ts';
+import type { KeyRecord } from '../keys/key.ts';
 import { type Batch, noCounts, type Target, TransferError } from './form.ts';
 
 /**

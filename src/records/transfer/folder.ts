@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { readRecord } from '../../keys/key.ts';
 import { type Counters, staleAt } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
-import { auditEntryOf, insertInto, type LogName } from '../../state/embedded/audit-log.ts';
 import { readCounters, replaceCounters } from '../../state/embedded/counter-store.ts';
 import { makeFolder, openStateFile, readStateFile } from '../../state/embedded/file.ts';
 import {
@@ -14,8 +12,10 @@ import {
   refuseMissingChanges,
 } from '../../state/embedded/inventory.ts';
 import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
-import { usesInFile } from '../../state/embedded/records.ts';
 import { generationsIn } from '../../state/journal/read.ts';
+import { auditEntryOf, insertInto, type LogName } from '../embedded/audit-log.ts';
+import { usesInFile } from '../embedded/records.ts';
+import { readRecord } from '../keys/key.ts';
 import { counterLine, countersIn } from './counter-line.ts';
 import {
   type Adders,

@@ -1,8 +1,8 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import type { KeyRecord } from '../../keys/key.ts';
-import type { AuditDraft, AuditEntry } from '../../keys/operators/audit-log.ts';
-import type { TokenRecord } from '../../keys/operators/tokens.ts';
+import type { KeyRecord } from '../keys/key.ts';
+import type { AuditDraft, AuditEntry } from '../operators/audit-log.ts';
+import type { TokenRecord } from '../operators/tokens.ts';
 import type { CounterLine } from './counter-line.ts';
 
 /** Record types in the order of files and moves: keys precede the counters of their subjects. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AuditDraft } from '../../keys/operators/audit-log.ts';
+import type { AuditDraft } from '../operators/audit-log.ts';
 import { nameOf, RecordChecker } from './check.ts';
 import {
   type Batch,

@@ -1,6 +1,6 @@
-import { networkOf } from '../../callers/address.ts';
-import { createGuard, type Guard } from '../../callers/guard.ts';
 import { Cache } from '../../common/cache.ts';
+import { networkOf } from '../../common/callers/address.ts';
+import { createGuard, type Guard } from '../../common/callers/guard.ts';
 import { CircuitBreaker } from '../../common/circuit-breaker.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';

@@ -1,10 +1,10 @@
-import { createGuard } from '../../callers/guard.ts';
+import { createGuard } from '../../common/callers/guard.ts';
 import type { Config } from '../../config/config.ts';
 import { toAll } from '../../observe/events.ts';
 import { totalOpenMetrics, totalText } from '../../observe/exposition.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
 import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
-import { openForWorkers } from '../../state/redis/open.ts';
+import { openForWorkers } from '../../records/redis/open.ts';
 import { copyGauges, type Processes, type ProcessesParts } from '../processes.ts';
 import { WorkerPool } from './pool.ts';
 

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { makeTicketSecret } from '@storegate/http1/tls';
-import type { Guard } from '../../callers/guard.ts';
+import type { Guard } from '../../common/callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/exposition.ts';

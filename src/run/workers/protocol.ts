@@ -1,5 +1,5 @@
 import { isSameReading } from '@storegate/openapi';
-import type { Guard } from '../../callers/guard.ts';
+import type { Guard } from '../../common/callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';

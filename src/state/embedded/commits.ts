@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import { syncFile, syncFolder } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
-import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
 import { lastChangeIn, noteLastChange } from './inventory.ts';
 

@@ -1,4 +1,4 @@
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { limitLifetime } from './lifetimes.ts';

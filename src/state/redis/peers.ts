@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import {
   ANNOUNCE_INTERVAL,
   noPeers,

@@ -1,4 +1,4 @@
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, admitted, type Reading } from '../../limits/admission.ts';
 import { kindWithCode, unknownKind } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';

@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 

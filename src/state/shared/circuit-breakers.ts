@@ -1,6 +1,6 @@
 import { CircuitBreaker } from '../../common/circuit-breaker.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import { MINUTE } from '../../common/time.ts';
-import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import { throttle } from '../../observe/throttle.ts';
 import { CountersError } from '../state.ts';

@@ -1,5 +1,5 @@
 import { Cache } from '../../common/cache.ts';
-import { Outage } from '../../errors/outage.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import { type Counters, eachWindow, newCounters } from '../../limits/counters.ts';
 import type { Limits } from '../../limits/limits.ts';

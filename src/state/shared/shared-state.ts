@@ -1,6 +1,6 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
+import { Outage } from '../../common/errors/outage.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { Outage } from '../../errors/outage.ts';
 import { type Admission, uncounted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';

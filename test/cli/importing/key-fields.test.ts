@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readKey } from '../../../src/cli/importing/key-fields.ts';
 import type { Fields } from '../../../src/cli/importing/rows.ts';
-import { hashSecret } from '../../../src/keys/secret.ts';
+import { hashSecret } from '../../../src/records/keys/secret.ts';
 
 const SECRET = 'do-not-show-anybody';
 const digest = (encoding: 'hex' | 'base64' | 'base64url') =>

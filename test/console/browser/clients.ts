@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { makeSecret } from '../../../src/keys/secret.ts';
+import { makeSecret } from '../../../src/records/keys/secret.ts';
 import type { ConsoleStand } from './stand.ts';
 
 export function whoTests(stand: ConsoleStand): void {

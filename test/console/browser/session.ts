@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { makeToken } from '../../../src/keys/operators/tokens.ts';
+import { makeToken } from '../../../src/records/operators/tokens.ts';
 import { adminOf } from '../../support/admin.ts';
 import { accessibilityFindings } from '../../support/axe.ts';
 import { TestGateway } from '../../support/gateway.ts';

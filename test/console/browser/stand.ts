@@ -1,6 +1,6 @@
 import type { Role } from '@storegate/admin-api';
 import type { Page } from 'playwright-core';
-import { makeSecret } from '../../../src/keys/secret.ts';
+import { makeSecret } from '../../../src/records/keys/secret.ts';
 import { type AdminCall, adminOf } from '../../support/admin.ts';
 import { TestBrowser } from '../../support/browser.ts';
 import { bodyOf } from '../../support/failure.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Outage } from '../../../src/errors/outage.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
+import { Outage } from '../../../src/common/errors/outage.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { createAdmit, createJudge } from '../../../src/gateway/stages/admit.ts';
 import type { Admission } from '../../../src/limits/admission.ts';
 import type { Window } from '../../../src/limits/limits.ts';

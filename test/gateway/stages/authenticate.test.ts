@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Guard } from '../../../src/callers/guard.ts';
+import type { Guard } from '../../../src/common/callers/guard.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { DEFAULT_KEY_HEADERS, type KeyHeaders } from '../../../src/common/key-headers.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
-import type { Client } from '../../../src/keys/key.ts';
-import type { Keyring } from '../../../src/keys/keyring.ts';
-import { hashSecret, makeSecret } from '../../../src/keys/secret.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
+import type { Client } from '../../../src/records/keys/key.ts';
+import type { Keyring } from '../../../src/records/keys/keyring.ts';
+import { hashSecret, makeSecret } from '../../../src/records/keys/secret.ts';
 import { exchangeOf, foundClient, targetOf } from '../../support/exchange.ts';
 import { TestClock, window } from '../../support/limits.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Fault, Rule } from '@storegate/openapi';
+import { CATALOGUE } from '../../../src/common/errors/catalogue.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import type { Operation } from '../../../src/config/contract/contract.ts';
-import { CATALOGUE } from '../../../src/errors/catalogue.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { RouteMatch } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Outage } from '../../../src/errors/outage.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
+import { Outage } from '../../../src/common/errors/outage.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
 import type { Admission, Readings } from '../../../src/limits/admission.ts';
 import type { Plan } from '../../../src/limits/plans.ts';

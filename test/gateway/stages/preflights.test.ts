@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Refusal } from '../../../src/errors/refusals.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import type { KnownClient } from '../../../src/gateway/results.ts';
 import { admitPreflights, withPreflights } from '../../../src/gateway/stages/preflights.ts';
 import { admittedClient, exchangeOf, knownClient, targetOf } from '../../support/exchange.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FieldLines } from '@storegate/http1';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';

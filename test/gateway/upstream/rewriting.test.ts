@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import type { Mount } from '../../../src/config/config.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
 import { isInMount } from '../../../src/gateway/routes.ts';
 import { mountRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { KeyHeaders } from '../../../src/common/key-headers.ts';
 import { FieldNames, type FieldNamesOptions } from '../../../src/gateway/wire/fields.ts';
 import { readHead } from '../../../src/gateway/wire/head.ts';
-import { makeSecret } from '../../../src/keys/secret.ts';
+import { makeSecret } from '../../../src/records/keys/secret.ts';
 
 const KEY = makeSecret('test');
 const USUAL: KeyHeaders = { headers: ['X-API-Key'], bearer: true };

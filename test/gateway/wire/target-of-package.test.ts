@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { targetOf } from '../../../packages/openapi/src/target.ts';
-import { Refusal } from '../../../src/errors/refusals.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { parseTarget } from '../../../src/gateway/wire/target.ts';
 
 const PIECES = [

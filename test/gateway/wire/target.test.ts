@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Refusal } from '../../../src/errors/refusals.ts';
+import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { afterSegments, parseTarget } from '../../../src/gateway/wire/target.ts';
 
 const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;

@@ -1,10 +1,9 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { fileSource } from '../../../src/records/transfer/file-reader.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
-import { openEmbedded } from '../../../src/state/embedded/open.ts';
-import { KEPT_STATE, MADE_AT } from '../../state/fixtures/last-known.ts';
 import { KEPT } from '../../support/audit.ts';
 import { DAY, limits, window } from '../../support/limits.ts';
 import {
@@ -14,8 +13,9 @@ import {
   temporaryFolder,
   type Whole,
 } from '../../support/transfer.ts';
+import { KEPT_STATE, MADE_AT } from '../fixtures/last-known.ts';
 
-const FIXTURES = join(import.meta.dirname, '../../state/fixtures');
+const FIXTURES = join(import.meta.dirname, '../fixtures');
 const named = (pattern: RegExp) => readdirSync(FIXTURES).filter((name) => pattern.test(name));
 const clock = () => MADE_AT;
 

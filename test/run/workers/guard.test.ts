@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGuard } from '../../../src/callers/guard.ts';
+import { createGuard } from '../../../src/common/callers/guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { NoAnswer } from '../../../src/run/workers/channel.ts';
 import { createSharedGuard, type SharedGuardOptions } from '../../../src/run/workers/guard.ts';

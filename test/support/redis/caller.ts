@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
-import { openRedis } from '../../../src/state/redis/open.ts';
-import type { Storage } from '../../../src/state/storage.ts';
+import { openRedis } from '../../../src/records/redis/open.ts';
+import type { Storage } from '../../../src/records/storage.ts';
 import { KEPT } from '../audit.ts';
 
 /** Milliseconds after a refusal. */

@@ -1,8 +1,8 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Event } from '../../../src/observe/events.ts';
+import { openRedis } from '../../../src/records/redis/open.ts';
+import type { Storage } from '../../../src/records/storage.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
-import { openRedis } from '../../../src/state/redis/open.ts';
-import type { Storage } from '../../../src/state/storage.ts';
 import { KEPT } from '../audit.ts';
 import { until } from '../until.ts';
 import type { RedisServer } from './server.ts';

@@ -1,12 +1,12 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
+import { repairKeyIndex } from '../../../src/records/redis/key-index-repair.ts';
+import { textAt } from '../../../src/records/redis/key-records.ts';
+import { recordsInRedis } from '../../../src/records/redis/records.ts';
+import type { Records } from '../../../src/records/storage.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
-import { repairKeyIndex } from '../../../src/state/redis/key-index-repair.ts';
-import { textAt } from '../../../src/state/redis/key-records.ts';
-import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { createBus, createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
-import type { Records } from '../../../src/state/storage.ts';
 
 /** The deadline is long: a busy test machine is not an outage. */
 export async function openRecords(settings: RedisSettings): Promise<{

@@ -8,7 +8,7 @@ import { goTo, linkTo, type Place } from './routing.ts';
  */
 const LIKE_A_KEY =
   /[sS][gG]_[A-Za-z]{1,12}_(?:[0-9A-Za-z]{16,}|(?=[A-Za-z]*[0-9]|[a-z]+[A-Z]|[A-Z]+[a-z])[0-9A-Za-z]{8,15})/;
-/** As in src/keys/operators/tokens.ts. */
+/** As in src/records/operators/tokens.ts. */
 const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 
 /** In the query of a place that was left because it had a secret. */

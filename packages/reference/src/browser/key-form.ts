@@ -13,7 +13,7 @@ export function formOf(text: string): KeyForm {
     : 'damaged';
 }
 
-/** Equals the rule of src/keys/secret.ts, which needs modules of Node.js. A test compares them. */
+/** Equals the rule of src/records/keys/secret.ts, which needs modules of Node.js. A test compares them. */
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_DIGITS = 6;

@@ -1,5 +1,5 @@
 import type { Json } from '@storegate/openapi';
-import { ERROR_CODES } from '../../../errors/catalogue.ts';
+import { ERROR_CODES } from '../../../common/errors/catalogue.ts';
 
 const count = (description: string) => ({
   description,

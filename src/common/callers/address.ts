@@ -1,0 +1,86 @@
+import { BlockList, isIP } from 'node:net';
+import { canonicalAddress } from '../ip.ts';
+import { remembered } from '../remembered.ts';
+
+export interface TrustedProxies {
+  has(address: string): boolean;
+}
+
+/** `blocks`: valid CIDR blocks or addresses. */
+export function trustedProxies(blocks: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [network = '', bits] = block.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(network, family);
+    else list.addSubnet(network, Number(bits), family);
+  }
+  return {
+    has: (address) =>
+      blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  };
+}
+
+/** One text for each address, so that a client cannot get further counters by another spelling. */
+export function plainAddress(address: string | undefined): string {
+  return address === undefined ? 'unknown' : canonicalAddress(address);
+}
+
+/** `192.0.2.1:80`, `[2001:db8::1]`, `[2001:db8::1]:80` or `[fe80::1%eth0]`. */
+const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+(?:%[^\]]*)?)\])(?::\d{1,5})?$/;
+
+function reportedAddress(hop: string): string | null {
+  const text = hop.trim();
+  const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
+  if (ipv6 !== undefined && isIP(ipv6) !== 6) return null;
+  const address = plainAddress(ipv4 ?? ipv6 ?? text);
+  return isIP(address) === 0 ? null : address;
+}
+
+/**
+ * Nearest hop last. Stops at the first invalid entry from the right, because nothing left of it can
+ * be trusted. Ignores empty entries (RFC 9110 section 5.6.1).
+ */
+export function reportedHops(forwardedFor: string): string[] {
+  const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
+  const hops: string[] = [];
+  for (
+    let hop = reportedAddress(entries.pop() ?? '');
+    hop !== null;
+    hop = reportedAddress(entries.pop() ?? '')
+  )
+    hops.unshift(hop);
+  return hops;
+}
+
+/**
+ * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
+ * have forged everything further left.
+ */
+export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
+  let caller = peer;
+  const hops = reportedHops(forwardedFor);
+  while (hops.length > 0 && proxies.has(caller)) caller = hops.pop()!;
+  return caller;
+}
+
+/**
+ * The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). `address`:
+ * see `plainAddress`.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const groups = address.includes('::')
+    ? [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right]
+    : left;
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+const blocksOf = remembered(trustedProxies);
+
+export function isAmong(list: readonly string[], address: string): boolean {
+  return isIP(address) !== 0 && blocksOf(list).has(address);
+}

@@ -1,0 +1,70 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditSettings } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import { noPeers } from '../../observe/peers/peers.ts';
+import { type CounterStoreEvents, countersInFolder } from '../../state/embedded/counter-store.ts';
+import { EmbeddedState } from '../../state/embedded/counters.ts';
+import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
+import { lockFolder } from '../../state/embedded/lock.ts';
+import type { Storage } from '../storage.ts';
+import { recordsInFile } from './records.ts';
+
+export interface EmbeddedOptions {
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly audit: AuditSettings;
+  readonly observe: Observe;
+}
+
+/**
+ * Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves
+ * nothing open.
+ */
+export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
+  makeFolder(folder);
+  // Before any read or write, because another gateway may be using the folder.
+  const lock = lockFolder(folder);
+  let db: DatabaseSync | null = null;
+
+  function closeAll(): void {
+    db?.close();
+    lock.release();
+  }
+
+  try {
+    db = openStateFile(folder);
+    const reports = counterStoreEvents(observe);
+    const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, reports) });
+    return {
+      state,
+      ...recordsInFile(db, audit),
+      recheckKeysAfter: Number.POSITIVE_INFINITY,
+      kind: 'embedded',
+      outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
+      join: noPeers,
+      ready: () => true,
+      unsavedFor: reports.unsavedFor,
+      announce: lock.announce,
+      close: () => state.close().finally(closeAll),
+    };
+  } catch (error) {
+    closeAll();
+    throw error;
+  }
+}
+
+function counterStoreEvents(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
+  let since: number | null = null;
+  return {
+    unsavedFor: () => (since === null ? 0 : performance.now() - since),
+    unsaved(error) {
+      since = performance.now();
+      observe({ type: 'state.write_failed', error });
+    },
+    saved() {
+      since = null;
+      observe({ type: 'state.write_recovered' });
+    },
+    damaged: (warning) => observe({ type: 'state.warning', warning }),
+  };
+}

@@ -1,0 +1,217 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  type AuditLog,
+  type AuditNote,
+  IdempotencyConflict,
+} from '../../src/records/operators/audit-log.ts';
+import type { Records } from '../../src/records/storage.ts';
+import { KEPT } from '../support/audit.ts';
+import { draft, entries, note, type OpenRecords, outcomes } from '../support/records.ts';
+
+/** The promises of `AuditLog`, held against whatever implements it. */
+export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
+  let one: Records;
+  let other: Records;
+  let log: AuditLog;
+  beforeEach(async () => {
+    ({ one, other } = await open());
+    log = one.auditLog;
+  });
+
+  const numbers = async (query: Omit<Parameters<AuditLog['list']>[0], 'limit'>, limit = 100) =>
+    (await other.auditLog.list({ ...query, limit })).map(({ number }) => number);
+
+  /** Appends entries in their order, without waiting for each. */
+  const many = (count: number, noteOf: (number: number) => AuditNote) =>
+    Promise.all(Array.from({ length: count }, async (_, i) => log.append(noteOf(i + 1))));
+
+  test('gives every entry back as it was, newest first, numbered from 1', async () => {
+    expect(await log.list({ limit: 10 })).toEqual([]);
+    const drafts = [
+      draft({
+        at: 3,
+        action: 'keys.create',
+        target: 'key_1',
+        before: null,
+        after: { label: 'ä “x”', list: [1, null] },
+      }),
+      draft({
+        at: 2,
+        actor: 'ben',
+        before: { deep: { er: true } },
+        after: null,
+        requestId: 'r2',
+        reason: 'ä “why”',
+      }),
+      draft({ at: 1, before: 'text', after: 4 }),
+    ];
+    for (const entry of drafts) await log.append({ entry, idempotent: null });
+    const expected = drafts.map((entry, i) => ({ ...entry, number: i + 1 })).reverse();
+    for (const { auditLog } of [one, other])
+      expect(await auditLog.list({ limit: 10 })).toEqual(expected);
+  });
+
+  describe('lists', () => {
+    beforeEach(async () => {
+      for (let i = 1; i <= 12; i++) {
+        const [actor, action, target] = [
+          i % 2 ? 'anna' : 'ben',
+          i % 3 ? 'keys.update' : 'bans.add',
+          `key_${i % 4}`,
+        ];
+        await log.append(note({ actor, action, target }));
+      }
+    });
+
+    test.each([
+      ['by who did it', { actor: 'ben' }, [12, 10, 8, 6, 4, 2]],
+      ['by what was done', { action: 'bans.add' }, [12, 9, 6, 3]],
+      ['by what it was done to', { target: 'key_1' }, [9, 5, 1]],
+      ['by all of them', { actor: 'anna', action: 'bans.add', target: 'key_1' }, [9]],
+      ['nothing of another actor', { actor: 'carl' }, []],
+      ['no part of a name for the whole', { target: 'key' }, []],
+      [
+        'all where nothing is asked for',
+        { actor: undefined },
+        [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+      ],
+    ] as const)('%s', async (_what, query, expected) => {
+      expect(await numbers(query)).toEqual(expected);
+    });
+
+    test('entries below a number, and no more than the limit: page after page', async () => {
+      expect(await numbers({}, 5)).toEqual([12, 11, 10, 9, 8]);
+      expect(await numbers({ below: 8 }, 5)).toEqual([7, 6, 5, 4, 3]);
+      expect(await numbers({ below: 3 }, 5)).toEqual([2, 1]);
+      expect(await numbers({ below: 1 }, 5)).toEqual([]);
+      expect(await numbers({ below: 1_000 }, 2)).toEqual([12, 11]);
+      expect(await numbers({ below: 10, actor: 'ben' }, 2)).toEqual([8, 6]);
+    });
+  });
+
+  test('finds the few among very many', async () => {
+    await many(1_300, (i) => note({ actor: i % 650 === 1 ? 'rare' : 'often' }));
+    expect(await numbers({ actor: 'rare' })).toEqual([651, 1]);
+    expect(await numbers({ actor: 'rare', below: 651 })).toEqual([1]);
+    expect(await numbers({}, 1)).toEqual([1_300]);
+    expect(await numbers({}, 2_000)).toHaveLength(1_300);
+  });
+
+  test('numbers without a gap or a double, however many write at once', async () => {
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, i) =>
+        (i % 2 ? one : other).auditLog.append(note({ target: `${i}` })),
+      ),
+    );
+    const all = await entries(one);
+    expect(all.map(({ number }) => number)).toEqual(all.map((_, i) => i + 1));
+    expect(new Set(all.map(({ target }) => target)).size).toBe(60);
+  });
+
+  test('oldest first above a number, page after page, and only from a time on', async () => {
+    await many(1_100, (i) => note({ at: i * 10, actor: i % 2 ? 'anna' : 'ben' }));
+    expect(await numbers({ above: 0 }, 3)).toEqual([1, 2, 3]);
+    expect(await numbers({ above: 3 }, 3)).toEqual([4, 5, 6]);
+    expect(await numbers({ above: 1_098 }, 3)).toEqual([1_099, 1_100]);
+    expect(await numbers({ above: 1_100 }, 3)).toEqual([]);
+    expect(await numbers({ above: 5_000 }, 3)).toEqual([]);
+    expect(await numbers({ above: 2, below: 5 })).toEqual([3, 4]);
+    expect(await numbers({ above: 0, since: 10_990 })).toEqual([1_099, 1_100]);
+    expect(await numbers({ since: 10_990 })).toEqual([1_100, 1_099]);
+    expect(await numbers({ above: 0, actor: 'ben', since: 10_941 })).toEqual([1_096, 1_098, 1_100]);
+  });
+
+  describe('that keeps 20 entries', () => {
+    let two: Records;
+    beforeEach(async () => {
+      ({ one, other } = await open({ maxEntries: 20, bans: { ...KEPT.bans, maxEntries: 20 } }));
+      two = other;
+      log = one.auditLog;
+      for (let i = 1; i <= 50; i++)
+        await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));
+    });
+
+    test('has the newest, with the numbers that they had', async () => {
+      const all = await entries(two);
+      expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, i) => 31 + i));
+      for (const { number, target } of all) expect(target).toBe(`${number}`);
+    });
+
+    test('pages on from numbers that are gone, in both directions', async () => {
+      expect(await numbers({}, 3)).toEqual([50, 49, 48]);
+      expect(await numbers({ below: 34 }, 5)).toEqual([33, 32, 31]);
+      expect(await numbers({ below: 31 }, 5)).toEqual([]);
+      expect(await numbers({ below: 5 }, 5)).toEqual([]);
+      expect(await numbers({ above: 5 }, 2)).toEqual([31, 32]);
+      expect(await numbers({ above: 0, below: 33 })).toEqual([31, 32]);
+      expect(await numbers({ above: 49 }, 5)).toEqual([50]);
+      expect(await numbers({ target: '40' })).toEqual([40]);
+      expect(await numbers({ target: '4' })).toEqual([]);
+    });
+
+    test('numbers on without a gap or a double, however many write at once', async () => {
+      await Promise.all(
+        Array.from({ length: 60 }, async (_, i) =>
+          (i % 2 ? one : two).auditLog.append(note({ target: `${51 + i}` })),
+        ),
+      );
+      expect(await numbers({ above: 0 })).toEqual(Array.from({ length: 20 }, (_, i) => 91 + i));
+    });
+
+    test('keeps the answer to a call whose entry is gone', async () => {
+      await log.append(note({}, 'call'));
+      for (let i = 0; i < 30; i++) await log.append(note());
+      expect(await two.auditLog.answered('call', 1_000)).toEqual(note({}, 'call').idempotent);
+    });
+  });
+
+  describe('the answer to a call', () => {
+    test('is kept with its entry, under its name', async () => {
+      expect(await log.answered('call', 1_000)).toBeNull();
+      await log.append(note({}, 'call'));
+      expect(await other.auditLog.answered('call', 1_000)).toEqual(note({}, 'call').idempotent);
+      expect(await other.auditLog.answered('other', 1_000)).toBeNull();
+    });
+
+    test('stays the first one: a second is refused, and leaves no entry', async () => {
+      const first = note({ target: 'first' }, 'call');
+      await log.append(first);
+      const second = {
+        entry: draft(),
+        idempotent: { name: 'call', question: 'other', sealed: 'other' },
+      };
+      await expect((async () => other.auditLog.append(second))()).rejects.toBeInstanceOf(
+        IdempotencyConflict,
+      );
+      expect(await log.answered('call', 1_000)).toEqual(first.idempotent);
+      expect((await entries(one)).map(({ number, target }) => [number, target])).toEqual([
+        [1, 'first'],
+      ]);
+      await log.append(note({ target: 'next' }));
+      expect((await entries(one)).map(({ number }) => number)).toEqual([1, 2]);
+    });
+
+    test('is one, where the call comes several times at once', async () => {
+      const errors = await outcomes(
+        [one, other, one, other].map(
+          ({ auditLog }) =>
+            () =>
+              auditLog.append(note({}, 'call')),
+        ),
+      );
+      expect(errors.filter((error) => error === null)).toHaveLength(1);
+      for (const error of errors)
+        if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
+      expect(await entries(other)).toHaveLength(1);
+    });
+
+    test('that is forgotten lets the call be made again, and removes no entry', async () => {
+      await log.append(note({}, 'call'));
+      await other.auditLog.forget('call');
+      expect(await log.answered('call', 1_000)).toBeNull();
+      await log.append(note({}, 'call'));
+      expect(await entries(one)).toHaveLength(2);
+      await log.forget('never made');
+    });
+  });
+}

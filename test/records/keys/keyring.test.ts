@@ -1,0 +1,343 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Outage } from '../../../src/common/errors/outage.ts';
+import type { Plan, Plans } from '../../../src/limits/plans.ts';
+import { type KeyRecord, readRecord } from '../../../src/records/keys/key.ts';
+import { Keyring } from '../../../src/records/keys/keyring.ts';
+import type { KeyStore } from '../../../src/records/keys/store.ts';
+import { ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
+
+const PLANS: Plans = {
+  plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
+  escalation: ESCALATION,
+  accounts: new Map(),
+};
+const RECORD: KeyRecord = {
+  id: 'key_1',
+  version: 1,
+  hash: 'h1',
+  account: 'acme',
+  plan: 'free',
+  label: null,
+  windows: null,
+  addresses: null,
+  scopes: [],
+  metadata: {},
+  createdAt: 0,
+  expiresAt: null,
+  disabledAt: null,
+  revokedAt: null,
+  rotatedAt: null,
+  previous: null,
+  imported: false,
+};
+
+class RemoteStore implements KeyStore {
+  /** What a copy on disk has of every key. */
+  copied: KeyRecord | null = null;
+  readonly lookups: {
+    readonly hash: string;
+    readonly hasFallback: boolean | undefined;
+    answer(record: KeyRecord | null): void;
+    fail(error: unknown): void;
+  }[] = [];
+  changed: (hash?: string) => void = () => {};
+
+  find(hash: string, hasFallback?: boolean): Promise<KeyRecord | null> {
+    return new Promise((resolve, reject) =>
+      this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }),
+    );
+  }
+  findCopy = () => this.copied;
+  get = async () => null;
+  findMany = async () => [];
+  async *read() {}
+  async *readAccounts() {}
+  async *readExpiring() {}
+  accounts = async () => [];
+  countKeys = async () => new Map();
+  isEmpty = async () => true;
+  add = async () => {};
+  addMany = async () => {};
+  replace = async () => {};
+  hasImported = async (): Promise<boolean> => false;
+  watch(changed: (hash?: string) => void): () => void {
+    this.changed = changed;
+    return () => {
+      this.changed = () => {};
+    };
+  }
+}
+
+function open(recheckAfter = 30_000) {
+  const store = new RemoteStore();
+  const clock = new TestClock();
+  const keyring = new Keyring(store, PLANS, { recheckAfter, clock: clock.read });
+  return { store, clock, keyring };
+}
+
+test('concurrent requests of one key share a look-up', async () => {
+  const { store, keyring } = open();
+  const asked = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
+  expect(store.lookups).toHaveLength(1);
+  store.lookups[0]!.answer(RECORD);
+  for (const client of await Promise.all(asked))
+    expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
+  expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+});
+
+test('a client is limited as its plan and account define, also after a reload', () => {
+  const store = new RemoteStore();
+  const local = {
+    ...store,
+    find: () => RECORD,
+    hasImported: async () => false,
+    watch: () => () => {},
+  } as unknown as KeyStore;
+  const keyring = new Keyring(local, PLANS);
+  expect(keyring.find('h1')).toMatchObject({
+    concurrency: null,
+    owner: { group: 'free', weight: 1, member: 'acme' },
+  });
+  const free: Plan = {
+    name: 'free',
+    count: 'account',
+    windows: [window(60, MINUTE)],
+    concurrency: 20,
+    weight: 4,
+  };
+  const plans = { ...PLANS, plans: new Map([['free', free]]) };
+  keyring.usePlans(plans);
+  expect(keyring.find('h1')).toMatchObject({
+    concurrency: 20,
+    owner: { group: 'free', weight: 4, member: 'acme' },
+  });
+  keyring.usePlans({ ...plans, concurrencies: new Map([['acme', 200]]) });
+  expect(keyring.find('h1')).toMatchObject({ concurrency: 200 });
+  keyring.close();
+});
+
+test('an unknown key costs one look-up until it expires', async () => {
+  const { store, clock, keyring } = open();
+  const asked = keyring.find('x');
+  store.lookups[0]!.answer(null);
+  expect(await asked).toBeNull();
+  for (let i = 0; i < 100; i++) expect(keyring.find('x')).toBeNull();
+  clock.pass(30_000);
+  const again = keyring.find('x');
+  expect(store.lookups).toHaveLength(2);
+  store.lookups[1]!.answer(RECORD);
+  expect(await again).not.toBeNull();
+});
+
+test('a look-up returns whether the key was known before', async () => {
+  const { store, clock, keyring } = open();
+  const asked = keyring.find('h1');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  clock.pass(30_000);
+  void keyring.find('h1');
+  void keyring.find('h2');
+  expect(store.lookups.map(({ hasFallback }) => hasFallback)).toEqual([false, true, false]);
+});
+
+test('a response older than a change is not cached', async () => {
+  const { store, keyring } = open();
+  const stale = keyring.find('h1');
+  store.changed('h1');
+  store.lookups[0]!.answer(RECORD);
+  await stale;
+  const fresh = keyring.find('h1');
+  expect(store.lookups).toHaveLength(2);
+  store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+  expect(await fresh).toMatchObject({ revoked: true });
+});
+
+test('a request after a change does not share an earlier look-up', async () => {
+  const { store, keyring } = open();
+  const before = keyring.find('h1');
+  store.changed();
+  const after = keyring.find('h1');
+  store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+  store.lookups[0]!.answer(RECORD);
+  await before;
+  expect(await after).toMatchObject({ revoked: true });
+  expect(keyring.find('h1')).toMatchObject({ revoked: true });
+});
+
+test('a change of one key leaves the others cached', async () => {
+  const { store, keyring } = open();
+  const asked = keyring.find('h1');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  store.changed('h2');
+  expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+});
+
+test('cached keys and pending look-ups get the limits of new plans without another look-up', async () => {
+  const { store, keyring } = open();
+  const asked = keyring.find('h1');
+  const late = keyring.find('h2');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  const windows = [window(5, MINUTE)];
+  keyring.usePlans({
+    ...PLANS,
+    plans: new Map([['free', { name: 'free', count: 'key', windows }]]),
+  });
+  store.lookups[1]!.answer({ ...RECORD, id: 'key_2', hash: 'h2' });
+  expect(await late).toMatchObject({ limits: { windows } });
+  expect(keyring.known('h1')).toMatchObject({ keyId: 'key_1', limits: { windows } });
+  expect(keyring.find('h1')).toBe(keyring.known('h1'));
+  expect(store.lookups).toHaveLength(2);
+});
+
+describe('while the state is down', () => {
+  test('a valid key stays valid', async () => {
+    const { store, clock, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    clock.pass(30_000);
+    const again = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await again).toMatchObject({ keyId: 'key_1' });
+  });
+
+  test('a known key stays valid if a change may have been missed, and is looked up again', async () => {
+    const { store, clock, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    store.changed();
+    expect(keyring.known('h1')).toBeNull();
+    const meanwhile = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await meanwhile).toMatchObject({ keyId: 'key_1', revoked: false });
+    expect(keyring.find('h1')).toMatchObject({ revoked: false });
+    clock.pass(1_000);
+    const back = keyring.find('h1');
+    store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
+    expect(await back).toMatchObject({ revoked: true });
+  });
+
+  test('a key of the copy is valid for a second, then looked up again', async () => {
+    const { store, clock, keyring } = open();
+    store.copied = RECORD;
+    const asked = keyring.find('h1');
+    store.lookups[0]!.fail(new Outage('state_unavailable'));
+    expect(await asked).toMatchObject({ keyId: 'key_1', revoked: false });
+    clock.pass(999);
+    expect(keyring.known('h1')).toMatchObject({ revoked: false });
+    clock.pass(1);
+    const later = keyring.find('h1');
+    store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+    expect(await later).toMatchObject({ revoked: true });
+  });
+
+  test('the copy corrects a known key if a change may have been missed', async () => {
+    const { store, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    store.changed();
+    store.copied = { ...RECORD, revokedAt: 1 };
+    const meanwhile = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await meanwhile).toMatchObject({ revoked: true });
+  });
+
+  test('own limits stay the same object when the key is found again, so that its counters continue', async () => {
+    const { store, clock, keyring } = open();
+    const own = { ...RECORD, windows: [window(7, MINUTE)] };
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(own);
+    const first = await asked;
+    clock.pass(30_000);
+    const again = keyring.find('h1');
+    store.lookups[1]!.answer({ ...own, windows: own.windows.map((one) => ({ ...one })) });
+    expect((await again)!.limits).toBe(first!.limits);
+  });
+
+  test('an unknown key is an outage, and is looked up again', async () => {
+    const { store, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.fail(new Outage('state_unavailable'));
+    await expect(asked).rejects.toBeInstanceOf(Outage);
+    void Promise.resolve(keyring.find('h1')).catch(() => {});
+    expect(store.lookups).toHaveLength(2);
+  });
+});
+
+describe('whether any key was imported', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  function openImported() {
+    const { store } = open();
+    const questions: PromiseWithResolvers<boolean>[] = [];
+    store.hasImported = () => {
+      const question = Promise.withResolvers<boolean>();
+      questions.push(question);
+      return question.promise;
+    };
+    return { store, questions, keyring: new Keyring(store, PLANS) };
+  }
+  const outage = () => new Outage('state_unavailable');
+  const settle = () => jest.advanceTimersByTimeAsync(0);
+
+  test('is queried every second after an outage; until then secrets of any form are looked up', async () => {
+    const { keyring, questions } = openImported();
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, false]);
+    questions[0]!.reject(outage());
+    await keyring.opened;
+    for (const again of [1, 2]) {
+      await settle();
+      expect([keyring.acceptsImported, keyring.isReady, questions.length]).toEqual([
+        true,
+        false,
+        again,
+      ]);
+      await jest.advanceTimersByTimeAsync(1_000);
+      questions.at(-1)!.reject(outage());
+    }
+    await settle();
+    await jest.advanceTimersByTimeAsync(1_000);
+    questions.at(-1)!.resolve(false);
+    await keyring.whenReady;
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([false, true]);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(questions).toHaveLength(4);
+  });
+
+  test('is unknown again after a change, also if an earlier query is answered after it', async () => {
+    const { store, keyring, questions } = openImported();
+    store.changed('h1');
+    questions[0]!.resolve(false);
+    await keyring.whenReady;
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, true]);
+    questions[1]!.resolve(false);
+    await settle();
+    expect(keyring.acceptsImported).toBe(false);
+    store.changed();
+    expect(keyring.acceptsImported).toBe(true);
+    questions[2]!.resolve(true);
+    await settle();
+    store.changed('h2');
+    expect([keyring.acceptsImported, questions.length]).toEqual([true, 3]);
+  });
+
+  test('is not queried after the close', async () => {
+    const { keyring, questions } = openImported();
+    questions[0]!.reject(outage());
+    await keyring.opened;
+    keyring.close();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(questions).toHaveLength(1);
+  });
+});
+
+test('a record from before scopes is a key without scopes', () => {
+  const { scopes: _, ...before } = RECORD;
+  expect(readRecord(JSON.stringify(before))).toEqual(RECORD);
+  expect(readRecord(JSON.stringify({ ...RECORD, scopes: ['a'] })).scopes).toEqual(['a']);
+});

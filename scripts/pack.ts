@@ -18,12 +18,7 @@ const target = join(folder, 'package');
 /** Files of packages that browsers load. npm includes them as bundled dependencies. */
 const BROWSER_PACKAGES = {
   preact: ['dist/preact.mjs', 'hooks/dist/hooks.mjs', 'LICENSE'],
-  'swagger-ui-dist': [
-    'swagger-ui-bundle.js',
-    'swagger-ui-bundle.js.LICENSE.txt',
-    'LICENSE',
-    'NOTICE',
-  ],
+  marked: ['lib/marked.esm.js', 'LICENSE'],
 };
 
 rmSync(target, { recursive: true, force: true });

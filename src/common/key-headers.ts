@@ -17,6 +17,10 @@ export function keyField(
   return name === undefined ? ['Authorization', `Bearer ${key}`] : [name, key];
 }
 
+/** The preferred header first; Authorization stands for a bearer token. */
+export const keyHeaders = ({ headers, bearer }: KeyHeaders): readonly string[] =>
+  bearer ? [...headers, 'Authorization'] : headers;
+
 /** Completes "Send it …". */
 export function keyHeadersText({ headers, bearer }: KeyHeaders): string {
   const [last, ...rest] = headers.map((name) => `\`${name}\``).reverse();

@@ -1,7 +1,7 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import { ERROR_CODES } from '../common/errors/catalogue.ts';
-import { type KeyHeaders, keyField } from '../common/key-headers.ts';
+import { type KeyHeaders, keyHeaders } from '../common/key-headers.ts';
 import {
   CONTRACT_JSON_PATH,
   CONTRACT_YAML_PATH,
@@ -231,7 +231,8 @@ function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): Find
     published: prepared.published,
     paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
     readers: {
-      keyHeader: keyField(config.keys.headers ?? contract.keyHeaders, '')[0],
+      keyHeaders: keyHeaders(config.keys.headers ?? contract.keyHeaders),
+      usage: config.usage.enabled ? USAGE_PATH : null,
       limits: {
         plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])],
         bans: config.plans.escalation,

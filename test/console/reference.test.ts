@@ -17,8 +17,11 @@ describe('the reference of the admin API', () => {
     expect([led.status, led.headers.location]).toEqual([308, '/console/reference/']);
     const { text, headers } = await get('/console/reference/');
     const clients = await gateway.client.get('/docs/');
-    expect(headers['content-security-policy']).toBe(clients.headers['content-security-policy']);
-    expect(text).not.toMatch(
+    // Each names the hash of its own import map.
+    const policyOf = (all: Readonly<Record<string, unknown>>) =>
+      String(all['content-security-policy']).replace(/'sha256-[^']+'/, '');
+    expect(policyOf(headers)).toBe(policyOf(clients.headers));
+    expect(text.replace('<script type="importmap">', '')).not.toMatch(
       /<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=|(?:src|href)="(?:https?:)?\/\//,
     );
     for (const [, path] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g))

@@ -176,16 +176,18 @@ describe('a flood of pages, which need no key,', () => {
 
   test('is limited the sooner the longer they are', async () => {
     await limited();
-    const page = await stand.ask(pageAsked('GET /docs/'));
-    const [file] = /\/docs\/assets\/[^"]+\/swagger-ui\.js/.exec(page.body)!;
-    const wire = await stand.connect('127.0.0.12');
+    let wire = await stand.connect('127.0.0.12');
     const statuses: number[] = [];
-    while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
-      statuses.push((await wire.send(pageAsked(`GET ${file}`)).answer()).status);
+    while (statuses.at(-1) !== 429 && statuses.length < 5_000) {
+      if (statuses.length % 500 === 499) {
+        wire.close();
+        wire = await stand.connect('127.0.0.12');
+      }
+      statuses.push((await wire.send(pageAsked('GET /openapi.yaml')).answer()).status);
     }
     wire.close();
     expect(statuses.at(-1)).toBe(429);
-    expect(statuses.length).toBeLessThan(300);
+    expect(statuses.length).toBeLessThan(3_100);
   });
 });
 

@@ -117,7 +117,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
       contract,
       published: writeDocuments(contract.document, []),
       paths: { page: '/docs/', json: '/openapi.json', yaml: '/openapi.yaml' },
-      readers: { keyHeader: 'X-API-Key', limits: null as never },
+      readers: { keyHeaders: ['X-API-Key'], usage: null, limits: null as never },
       errors: [],
     });
     const { wire, events } = await pipelineWith((made) => ({

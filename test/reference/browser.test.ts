@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { accessTests } from './browser/access.ts';
 import { jsonSchemaTests } from './browser/json-schema.ts';
 import { keyboardTests } from './browser/keyboard.ts';
+import { largeTests } from './browser/large.ts';
 import { namesTests } from './browser/names.ts';
 import { readingTests } from './browser/reading.ts';
 import { serversTests } from './browser/servers.ts';
 import { ReferenceStand } from './browser/stand.ts';
+import { tokensTests } from './browser/tokens.ts';
 import { tryingTests } from './browser/trying.ts';
 import { uploadingTests } from './browser/uploading.ts';
 
@@ -21,5 +23,7 @@ describe('the reference in a browser', () => {
   jsonSchemaTests(stand);
   serversTests(stand);
   namesTests(stand);
+  largeTests(stand);
+  tokensTests(stand);
   uploadingTests(stand);
 });

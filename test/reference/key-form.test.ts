@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { formOf } from '../../packages/reference/src/browser/key-form.ts';
+import { formOf } from '../../packages/reference/src/browser/model/key-form.ts';
 import { isWellFormed, makeSecret } from '../../src/records/keys/secret.ts';
 
 const environment = fc.stringMatching(/^[a-z]{1,12}$/);

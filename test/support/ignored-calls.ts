@@ -38,6 +38,8 @@ export const IGNORED_CALLS: readonly string[] = [
   'main.js process.off',
   'openapi/media/xml/tree.ts this.#open.pop',
   'openapi/schema/evaluated.ts one',
+  'reference/browser/key.ts check',
+  'reference/browser/parts/operation.ts execute',
   'run/operating.ts reloader.reload',
   'run/workers/channel.ts this.#answer',
   'run/workers/handle.ts this.#watch',

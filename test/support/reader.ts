@@ -10,23 +10,26 @@ export class Reader {
 
   async open(url: string, place = ''): Promise<void> {
     await this.page.goto(`${url}/docs/${place}`);
-    await this.page.locator('.opblock').first().waitFor();
+    await this.page.locator('#reference:not([aria-busy])').waitFor();
   }
 
+  /** Waits until the gateway has answered where the key stands, or refused it. */
   async useKey(secret: string): Promise<void> {
     await this.page.getByLabel('Your API key').fill(secret);
     await this.page.getByRole('button', { name: 'Use this key' }).click();
+    await this.page.locator('#key-note', { hasText: /Plan \w+:|refuses it|could not/ }).waitFor();
   }
 
+  /** `id`: the operationId. */
   operation(tag: string, id: string): Locator {
-    return this.page.locator(`#operations-${tag}-${id}`);
+    return this.page.locator(`[id="/${tag}/${id}"]`);
   }
 
   async openOperation(tag: string, id: string): Promise<Locator> {
     const operation = this.operation(tag, id);
-    const summary = operation.locator('.opblock-summary-control');
-    if ((await summary.getAttribute('aria-expanded')) === 'false') await summary.click();
-    await operation.locator('.responses-table').waitFor();
+    if ((await operation.getAttribute('open')) === null)
+      await operation.locator('> summary').click();
+    await operation.locator('.responses').waitFor();
     return operation;
   }
 
@@ -40,7 +43,7 @@ export class Reader {
     const answered = this.page.waitForResponse((response) => !/openapi|docs/.test(response.url()));
     await operation.locator('.execute').click();
     const id = (await answered).headers()['x-request-id']!;
-    await operation.locator('.live-responses-table', { hasText: id }).waitFor();
+    await operation.locator('.answer', { hasText: id }).waitFor();
     return (await operation.locator('.limit-state').textContent())!;
   }
 

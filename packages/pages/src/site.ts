@@ -7,7 +7,6 @@ interface PageParts {
   /** With a trailing slash; a request without it is redirected. */
   readonly path: string;
   readonly html: () => string;
-  readonly scripts?: readonly string[];
   readonly assets: Assets;
 }
 
@@ -20,7 +19,8 @@ export function createSite(
   for (const [path, content] of documents) served.set(path, [content, REVALIDATE]);
   for (const [path, content] of page?.assets.contents ?? [])
     served.set(path, [content, ASSET_HEADERS]);
-  if (page) served.set(page.path, [new Content('text/html', page.html), pageHeaders(page.scripts)]);
+  if (page)
+    served.set(page.path, [new Content('text/html', page.html), pageHeaders(page.assets.scripts)]);
   return async (path, asked) => {
     if (page && `${path}/` === page.path)
       return { status: 308, headers: ['Location', page.path], body: Buffer.alloc(0) };
@@ -43,7 +43,7 @@ const ASSET_HEADERS = [
  * A page loads from its origin only, and has nothing inline except scripts with these hashes
  * (`sha256-…`). CSP level 3 does not restrict the CSSOM, so `style-src` needs no exception.
  */
-function pageHeaders(scripts: readonly string[] = []): readonly string[] {
+function pageHeaders(scripts: readonly string[]): readonly string[] {
   const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');
   return [
     ...REVALIDATE,

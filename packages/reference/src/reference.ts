@@ -6,7 +6,7 @@ import { type ReferencePage, renderReferencePage } from './page/reference-page.t
 const { resolve } = createRequire(import.meta.url);
 
 /** In cascade order. */
-const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas', 'narrow'];
+const STYLES = ['page', 'guide', 'operations', 'narrow'];
 
 export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
@@ -16,10 +16,10 @@ export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
 
 export function createReference({ published, paths, ...content }: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
-  const assets = loadAssets(`${paths.page}assets/`, import.meta.dirname, STYLES, [
-    ['swagger-ui.js', resolve('swagger-ui-dist/swagger-ui-bundle.js')],
-    ['swagger-ui.LICENSE.txt', resolve('swagger-ui-dist/LICENSE')],
-  ]);
+  const packages = ['preact', 'preact/hooks', 'marked'].map((name) => [name, resolve(name)]);
+  const assets = loadAssets(`${paths.page}assets/`, import.meta.dirname, STYLES, {
+    files: Object.fromEntries(packages),
+  });
   const html = () => renderReferencePage({ ...content, paths }, assets);
   return createSite({ path: paths.page, html, assets }, documents);
 }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { indentJson, piecesOf } from '../src/browser/plugins/exact-json.ts';
+import {
+  compactJson,
+  indentJson,
+  parseExact,
+  parseTexts,
+  piecesOf,
+} from '../src/browser/model/json-text.ts';
 
 describe('indented JSON', () => {
   test('keeps every digit', () => {
@@ -24,6 +30,35 @@ describe('indented JSON', () => {
       expect(indentJson(text)).toBe(text);
     },
   );
+});
+
+describe('compact JSON', () => {
+  test('is what JSON.stringify makes, with every digit', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(JSON.parse(JSON.stringify(value)));
+        expect(compactJson(indentJson(text))).toBe(text);
+      }),
+    );
+    expect(compactJson('{ "id": 9007199254740993 }')).toBe('{"id":9007199254740993}');
+    expect(compactJson('a: [ 1')).toBe('a: [ 1');
+  });
+});
+
+describe('parsed JSON', () => {
+  test('keeps the digits of numbers that would be rounded', () => {
+    const text = '{"id":9007199254740993,"n":1.5,"s":"12345678901234567"}';
+    const value = parseExact(text) as { readonly n: unknown; readonly s: unknown };
+    expect(JSON.stringify(value)).toBe(text);
+    expect([value.n, value.s]).toEqual([1.5, '12345678901234567']);
+  });
+
+  test('is made of texts for parameters', () => {
+    expect(parseTexts('{"a":[9007199254740993,true,null,"x"],"b":{"c":1.50}}')).toEqual({
+      a: ['9007199254740993', 'true', 'null', 'x'],
+      b: { c: '1.50' },
+    });
+  });
 });
 
 describe('the pieces that are coloured', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scopedLimits } from '../src/browser/sentences.ts';
+import { scopedLimits } from '../src/browser/model/sentences.ts';
 
 test('an operation has its own limits and those of its tags, in the short form and in the long one', () => {
   const tags = [

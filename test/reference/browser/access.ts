@@ -3,16 +3,9 @@ import type { Locator } from 'playwright-core';
 import type { Reader } from '../../support/reader.ts';
 import type { ReferenceStand } from './stand.ts';
 
-const PET_ID = '[data-param-name=petId] input';
-const FORMS = [
-  '.opblock-section',
-  '.execute-wrapper',
-  '.btn-group',
-  '.validation-errors',
-  '.limit-state',
-  '#announcement',
-];
-const ANSWERS = ['.live-responses-table', '.limit-state', '#announcement'];
+const PET_ID = '[data-name=petId] input';
+const FORMS = ['.operation form', '.limit-state', '#announcement'];
+const ANSWERS = ['.answer', '.failure', '#announcement'];
 
 export function accessTests(stand: ReferenceStand): void {
   describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark mode', () => {
@@ -30,7 +23,7 @@ export function accessTests(stand: ReferenceStand): void {
       const notice = it.operation('Animals', 'getPet').locator('.deprecation');
       expect(await notice.textContent()).toMatch(/1 October 2026.*Served until 1 October 2027/);
       await notice.getByRole('link', { name: /List pets/ }).click();
-      await it.operation('Animals', 'listPets').locator('.opblock-body').waitFor();
+      await it.operation('Animals', 'listPets').locator('.details').waitFor();
       await it.page.waitForURL(/#\/Animals\/listPets$/);
     });
 
@@ -39,7 +32,7 @@ export function accessTests(stand: ReferenceStand): void {
       pet = await it.openOperation('Animals', 'getPet');
       order = await it.openOperation('Orders', 'createOrder');
       await it.openOperation('Orders', 'listOrders');
-      expect(await it.accessibilityFindings('.opblock.is-open')).toEqual([]);
+      expect(await it.accessibilityFindings('.operation[open]')).toEqual([]);
     });
 
     test('in forms, in an incomplete one, and in a refusal', async () => {
@@ -49,11 +42,10 @@ export function accessTests(stand: ReferenceStand): void {
       expect(await it.send(categories)).toContain('Over the limit');
       await it.tryIt(order);
       await it.tryIt(pets);
-      await pets.getByRole('button', { name: 'Add integer item' }).click();
       await it.tryIt(pet);
       await pet.locator(PET_ID).fill('');
       await pet.locator('.execute').click();
-      await pet.locator('.validation-errors').waitFor();
+      await pet.locator(`${PET_ID}:invalid:focus`).waitFor();
       expect(await it.accessibilityFindings(FORMS.join())).toEqual([]);
       expect(await categories.locator('.limit-state.refused').count()).toBe(1);
     });
@@ -63,12 +55,12 @@ export function accessTests(stand: ReferenceStand): void {
       await it.send(pets);
       await pet.locator(PET_ID).fill('4711');
       await it.send(pet);
-      expect(await pet.locator('.live-responses-table').textContent()).toContain('404');
+      expect(await pet.locator('.answer').textContent()).toContain('404');
       await it.page.route('**/categories', (route) => route.abort());
       await categories.locator('.execute').click();
       await it.page.getByText('no answer').waitFor();
       expect(await it.accessibilityFindings(ANSWERS.join())).toEqual([]);
-      expect(await it.page.locator('.live-responses-table').count()).toBe(3);
+      expect(await it.page.locator('.answer').count()).toBe(2);
       await it.page.unrouteAll();
     });
   });

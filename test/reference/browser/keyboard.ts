@@ -35,11 +35,11 @@ export function keyboardTests(stand: ReferenceStand): void {
       const { secret } = await stand.brief.key();
       await page.keyboard.type(secret);
       await page.keyboard.press('Enter');
-      await tabTo('#operations-Animals-listPets .opblock-summary-control');
+      await tabTo('.operation:first-of-type > summary');
       await page.keyboard.press('Enter');
-      await tabTo('#operations-Animals-listPets .try');
+      await tabTo('.try');
       await page.keyboard.press('Enter');
-      await tabTo('#operations-Animals-listPets .execute');
+      await tabTo('.execute');
       await page.keyboard.press('Enter');
       const limits = pets.locator('.limit-state');
       await limits.waitFor();

@@ -38,7 +38,7 @@ export function serversTests(stand: ReferenceStand): void {
       await reader.tryIt(operation);
       await reader.send(operation);
       expect(shop.backend.requests.at(-1)).toMatchObject({ line: 'GET /v1/x HTTP/1.1' });
-      const command = await operation.locator('.curl-command').textContent();
+      const command = await operation.locator('.snippets pre').textContent();
       expect(command).toContain(`${shop.gateway.url}/v1/x`);
       expect(command).toContain('X-API-Key: YOUR_KEY');
       expect(stand.complaints).toEqual([]);
@@ -48,10 +48,8 @@ export function serversTests(stand: ReferenceStand): void {
       const operation = await reader.openOperation('Usage', 'getUsage');
       await reader.tryIt(operation);
       await reader.send(operation);
-      expect(await operation.locator('.live-responses-table').textContent()).toContain(
-        '"plan": "free"',
-      );
-      expect(await operation.locator('.curl-command').textContent()).toContain(
+      expect(await operation.locator('.answer').textContent()).toContain('"plan": "free"');
+      expect(await operation.locator('.snippets pre').textContent()).toContain(
         `${shop.gateway.url}/usage`,
       );
       expect(stand.complaints).toEqual([]);

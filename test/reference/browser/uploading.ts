@@ -74,12 +74,12 @@ export function uploadingTests(stand: ReferenceStand): void {
       expect(said).toContain('Some bodies are not checked.');
       await it.tryIt(operation);
       const send = async (name: string, photo: string) => {
-        await operation.locator('tr[data-property-name="name"] input').fill(name);
+        await operation.locator('tr[data-name="name"] input').fill(name);
         const buffer = Buffer.from(photo, 'latin1');
         await operation
           .locator('input[type=file]')
           .setInputFiles({ name: 'Tür 1.png', mimeType: 'image/png', buffer });
-        await operation.locator('tr[data-property-name="owner"] textarea').fill('{"id":7}');
+        await operation.locator('tr[data-name="owner"] textarea').fill('{"id":7}');
         const answered = page.waitForResponse('**/items');
         await it.send(operation);
         const answer = await answered;

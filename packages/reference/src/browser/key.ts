@@ -1,11 +1,10 @@
-import { formOf, type KeyForm } from './key-form.ts';
+import { h, render } from 'preact';
+import { basicToken, isBasic, type KeyHeaders, keyField } from './model/credentials.ts';
+import type { SecurityScheme } from './model/document.ts';
+import { formOf, type KeyForm } from './model/key-form.ts';
+import { windowText } from './model/limits.ts';
 
-const NAME = 'storegate.key';
-
-/** The key never appears in the page, the address or a log. */
-export interface Key {
-  readonly secret: string | null;
-}
+const PREFIX = 'storegate.';
 
 const VERDICTS: Readonly<Record<KeyForm, string>> = {
   own: 'This has the form of a key.',
@@ -16,27 +15,92 @@ const VERDICTS: Readonly<Record<KeyForm, string>> = {
   impossible: 'This is not a key: it has characters that no key has.',
 };
 
-/** The tab keeps the key; the device keeps it only on request. "Forget it" removes it from both. */
-export function connectKey(page: Document): Key {
-  const form = page.getElementById('key') as HTMLFormElement;
-  const field = page.getElementById('key-secret') as HTMLInputElement;
-  const remember = page.getElementById('key-remember') as HTMLInputElement;
-  const forget = page.getElementById('key-forget') as HTMLButtonElement;
-  const note = page.getElementById('key-note')!;
-  const device = opened(() => localStorage);
-  const tab = opened(() => sessionStorage);
-  const key = { secret: device?.getItem(NAME) ?? tab?.getItem(NAME) ?? null };
+/**
+ * The key, as `key`, and tokens of the API by the names of their schemes. The tab keeps them; the
+ * device keeps them only on request. They never appear in the page, the address or a log.
+ */
+export class Secrets {
+  readonly #device = opened(() => localStorage);
+  readonly #tab = opened(() => sessionStorage);
+  /** Where the browser forbids storage, secrets live as long as the page. */
+  readonly #page = new Map<string, string>();
+
+  get(name: string): string | null {
+    const stored = this.#device?.getItem(PREFIX + name) ?? this.#tab?.getItem(PREFIX + name);
+    return stored ?? this.#page.get(name) ?? null;
+  }
+
+  set(name: string, secret: string, onDevice: boolean): void {
+    this.remove(name);
+    this.#page.set(name, secret);
+    (onDevice ? this.#device : this.#tab)?.setItem(PREFIX + name, secret);
+  }
+
+  remove(name: string): void {
+    this.#page.delete(name);
+    for (const storage of [this.#tab, this.#device]) storage?.removeItem(PREFIX + name);
+  }
+
+  isOnDevice(name: string): boolean {
+    return this.#device?.getItem(PREFIX + name) != null;
+  }
+}
+
+/** `null` if the browser forbids storage. */
+function opened(storage: () => Storage): Storage | null {
+  try {
+    return storage();
+  } catch {
+    return null;
+  }
+}
+
+/** Fields for the tokens of the API, which the server does not know. */
+export function drawSchemes(schemes: ReadonlyMap<string, SecurityScheme>): void {
+  const fields = [...schemes].map(([name, scheme]) =>
+    h('label', { key: name, class: 'scheme' }, [
+      h('span', null, `${name}, a token of the API itself`),
+      h('input', {
+        type: 'password',
+        autoComplete: 'off',
+        'data-secret': name,
+        'data-basic': isBasic(scheme) || undefined,
+        placeholder: hintOf(scheme),
+      }),
+    ]),
+  );
+  render(fields, document.getElementById('key-schemes')!);
+}
+
+function hintOf(scheme: SecurityScheme): string {
+  const { type, in: place, name } = scheme;
+  if (type === 'apiKey') return `${place} ${name}`;
+  return isBasic(scheme) ? 'user:password' : 'access token';
+}
+
+export function connectForm(form: HTMLFormElement, secrets: Secrets): void {
+  const find = <T extends HTMLElement>(name: string) => document.getElementById(`key-${name}`) as T;
+  const field = find<HTMLInputElement>('secret');
+  const remember = find<HTMLInputElement>('remember');
+  const forget = find<HTMLButtonElement>('forget');
+  const note = find('note');
+  const fields = () => [...form.querySelectorAll<HTMLInputElement>('[data-secret]')];
+  const nameOf = ({ dataset }: HTMLInputElement) => dataset.secret!;
 
   function show(text: string): void {
-    forget.hidden = key.secret === null;
-    form.classList.toggle('given', key.secret !== null);
+    const given = fields().some((one) => secrets.get(nameOf(one)) !== null);
+    forget.hidden = !given;
+    form.classList.toggle('given', given);
     if (text) note.textContent = text;
   }
 
-  function keep(secret: string | null): void {
-    key.secret = secret;
-    for (const storage of [tab, device]) storage?.removeItem(NAME);
-    if (secret !== null) (remember.checked ? device : tab)?.setItem(NAME, secret);
+  /** Says whose key it is as soon as the gateway has answered. */
+  async function check(text: string): Promise<void> {
+    const { usage, headers = '' } = form.dataset;
+    const secret = secrets.get('key');
+    show(text);
+    if (secret === null || !usage) return;
+    note.textContent = `${text} ${await usageText(usage, headers.split(' '), secret)}`;
   }
 
   field.addEventListener('input', (event) => {
@@ -46,33 +110,52 @@ export function connectKey(page: Document): Key {
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
+    const given = fields().filter(({ value }) => value.trim() !== '');
     const secret = field.value.trim();
-    if (secret === '') return show('Paste your key first.');
-    const verdict = formOf(secret);
+    const verdict = secret === '' ? null : formOf(secret);
+    if (given.length === 0) return show('Paste your key first.');
     if (verdict === 'impossible') return show(VERDICTS.impossible);
-    keep(secret);
-    field.value = '';
+    for (const one of given) {
+      const text = one.value.trim();
+      const token = one.dataset.basic === undefined ? text : basicToken(text);
+      secrets.set(nameOf(one), token, remember.checked);
+      one.value = '';
+    }
     const kept = remember.checked
       ? 'Your key is remembered on this device.'
       : 'Your key is kept until you close this tab.';
-    show(verdict === 'own' ? kept : `${kept} ${VERDICTS[verdict]}`);
+    void check(verdict === null || verdict === 'own' ? kept : `${kept} ${VERDICTS[verdict]}`);
   });
   forget.addEventListener('click', () => {
-    keep(null);
+    for (const one of fields()) secrets.remove(nameOf(one));
     field.focus();
     show('Your key is forgotten.');
   });
-  remember.disabled = device === null;
-  remember.checked = (device?.getItem(NAME) ?? null) !== null;
-  show(key.secret === null ? '' : 'Your key is in use.');
-  return key;
+  remember.checked = secrets.isOnDevice('key');
+  void check(secrets.get('key') === null ? '' : 'Your key is in use.');
 }
 
-/** `null` if the browser forbids storage; the key then lives as long as the page. */
-function opened(storage: () => Storage): Storage | null {
+interface Usage {
+  readonly plan: string;
+  readonly windows: readonly {
+    readonly name: string;
+    readonly limit: number;
+    readonly remaining: number;
+  }[];
+}
+
+/** Plan and remaining quota of a key, or why the gateway refuses it. Costs nothing. */
+async function usageText(url: string, headers: KeyHeaders, secret: string): Promise<string> {
   try {
-    return storage();
+    const response = await fetch(url, {
+      headers: [[...keyField(headers, secret)]],
+      cache: 'no-store',
+    });
+    const body = await response.json();
+    if (!response.ok) return `The gateway refuses it: ${body.message}`;
+    const { plan, windows } = body as Usage;
+    return `Plan ${plan}: ${windows.map(windowText).join(', ')}.`;
   } catch {
-    return null;
+    return 'The gateway could not be asked about it.';
   }
 }

@@ -1,77 +1,42 @@
-import { connectKey } from './key.ts';
-import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
-import { announcements } from './plugins/announcements.ts';
-import { controls } from './plugins/controls.ts';
-import { curlWithoutSecrets } from './plugins/curl.ts';
-import { exactJson } from './plugins/exact-json.ts';
-import { facts } from './plugins/facts.ts';
-import { layout } from './plugins/layout.ts';
-import { limits } from './plugins/limits.ts';
-import { responses } from './plugins/responses.ts';
-import { tryIt } from './plugins/try-it.ts';
-import {
-  asReceived,
-  connectSystem,
-  type OutgoingRequest,
-  type SwaggerUi,
-  type SwaggerUiSettings,
-} from './swagger-ui.ts';
+import { h, render } from 'preact';
+import { connectContents, followAddress, skipToContent } from './contents.ts';
+import { connectForm, drawSchemes, Secrets } from './key.ts';
+import { Api } from './model/api.ts';
+import { ownSchemes } from './model/credentials.ts';
+import type { ApiDocument } from './model/document.ts';
+import { parseExact } from './model/json-text.ts';
+import { App } from './parts/app.ts';
+import { clientRequests, operatorRequests } from './session.ts';
 
-declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
+const place = document.getElementById('reference')!;
 
-function draw(send: (request: OutgoingRequest) => void): void {
-  const domNode = document.getElementById('reference')!;
-  closeContentsWhenUsed();
-  skipToContent();
-  const ui = SwaggerUIBundle({
-    url: domNode.dataset.contract!,
-    domNode,
-    layout: 'Reference',
-    plugins: [
-      connectSystem,
-      layout,
-      tryIt,
-      responses,
-      exactJson,
-      controls,
-      announcements,
-      rememberPlace,
-      facts,
-      limits,
-      curlWithoutSecrets,
-    ],
-    validatorUrl: null, // The default sends a request to another host.
-    defaultModelsExpandDepth: 2,
-    defaultModelExpandDepth: 2,
-    displayRequestDuration: false,
-    requestInterceptor(request) {
-      if (!request.loadSpec) send(request);
-      return request;
-    },
-    responseInterceptor(response) {
-      response.headers = asReceived(response.headers);
-      return response;
-    },
-    onComplete: () => domNode.removeAttribute('aria-busy'),
-  });
-
-  // The contract arrives before its operations are drawn, and only a drawn operation can be opened.
-  const drawn = new MutationObserver(() => {
-    if (!domNode.querySelector('.opblock')) return;
-    drawn.disconnect();
-    followLinks(ui);
-  });
-  drawn.observe(domNode, { childList: true, subtree: true });
+async function draw(): Promise<void> {
+  const response = await fetch(place.dataset.contract!);
+  if (!response.ok) throw new Error(`The contract could not be read: ${response.status}`);
+  const api = new Api(parseExact(await response.text()) as ApiDocument);
+  // Operators send the session cookie of the console: their page has no field for a key.
+  const form = document.getElementById('key') as HTMLFormElement | null;
+  const request = form === null ? operatorRequests(api) : connectKey(form, api);
+  place.replaceChildren();
+  render(h(App, { api, request }), place);
+  followAddress();
 }
 
-// Operators send the session cookie of the console, which the browser adds: their page has no field
-// for a key.
-const form = document.getElementById('key');
-const key = form === null ? null : connectKey(document);
-const header = form?.dataset.header ?? '';
+function connectKey(form: HTMLFormElement, api: Api) {
+  const headers = form.dataset.headers!.split(' ');
+  const secrets = new Secrets();
+  const schemes = ownSchemes(api, headers);
+  drawSchemes(schemes);
+  connectForm(form, secrets);
+  return clientRequests(api, { headers, schemes, secrets });
+}
 
-draw((request) => {
-  const ours = new URL(request.url, location.href).origin === location.origin;
-  if (ours && key?.secret)
-    request.headers[header] = header === 'Authorization' ? `Bearer ${key.secret}` : key.secret;
-});
+connectContents();
+skipToContent();
+draw()
+  .catch((error: unknown) => {
+    const text = 'The contract could not be read. Try again later.';
+    render(h('p', { role: 'alert' }, text), place);
+    throw error;
+  })
+  .finally(() => place.removeAttribute('aria-busy'));

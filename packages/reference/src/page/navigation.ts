@@ -1,7 +1,7 @@
 import type { Operation } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
-import { groupTags, type TagGroup } from '../browser/groups.ts';
-import { operationHash } from '../browser/places.ts';
+import { groupTags, type TagGroup } from '../browser/model/groups.ts';
+import { placeHash } from '../browser/model/places.ts';
 
 export interface Link {
   readonly href: string;
@@ -30,17 +30,20 @@ export function navigation({ guide, documents, operations, tagGroups }: Contents
 ${guide.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>\n`)}${documents.map(
   ({ href, text }) => html`<li class="narrow"><a href="${href}">Contract as ${text}</a></li>\n`,
 )}</ul>
+<input id="search" type="search" placeholder="Search operations" aria-label="Search operations" autocomplete="off">
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;
 }
 
 function groupOf({ name, tags }: TagGroup, operations: readonly Listed[]): Html {
-  const links = tags.flatMap((tag) =>
-    operations
+  const lists = tags.map((tag) => {
+    const links = operations
       .filter((operation) => belongs(operation, tag))
-      .map((operation) => link(operation, tag)),
-  );
-  return html`<div class="group"><p>${name}</p><ul>${links}</ul></div>`;
+      .map((operation) => link(operation, tag));
+    const heading = tags.length > 1 ? html`<p>${tag}</p>` : null;
+    return html`<div class="tag">${heading}<ul>${links}</ul></div>`;
+  });
+  return html`<div class="group"><p>${name}</p>${lists}</div>`;
 }
 
 function belongs({ tags }: Listed, tag: string): boolean {
@@ -49,7 +52,7 @@ function belongs({ tags }: Listed, tag: string): boolean {
 
 function link(operation: Listed, tag: string): Html {
   const { method, path, summary, deprecated } = operation;
-  return html`<li><a href="${operationHash(tag, operation)}" title="${path}"${deprecated ? html` class="deprecated"` : null}>
+  return html`<li><a href="${placeHash(tag, operation.id)}" title="${path}"${deprecated ? html` class="deprecated"` : null}>
 <span class="method ${method.toLowerCase()}">${method}</span> <span>${summary || path}${
     deprecated ? html`<span class="unseen"> (deprecated)</span>` : null
   }</span></a></li>`;

@@ -12,6 +12,14 @@ export interface ErrorWords {
   readonly advice: string;
 }
 
+export interface Clients {
+  readonly limits: Limits;
+  /** Headers that carry a key, the preferred one first; Authorization as a bearer token. */
+  readonly keyHeaders: readonly string[];
+  /** Path that answers where a key stands; `null`: none. */
+  readonly usage: string | null;
+}
+
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version'> & {
     readonly operations: readonly Listed[];
@@ -19,15 +27,12 @@ export interface ReferencePage {
     readonly document: { readonly 'x-tagGroups'?: unknown };
   };
   readonly paths: DocumentPaths;
-  /** `keyHeader`: where clients send their key; Authorization: as a bearer token. */
-  readonly readers:
-    | { readonly limits: Limits; readonly keyHeader: string }
-    | { readonly console: string };
+  readonly readers: Clients | { readonly console: string };
   readonly errors: readonly ErrorWords[];
 }
 
 /**
- * Swagger UI draws the operations into `#reference`. The rest is readable without scripts and stays
+ * Scripts draw the operations into `#reference`. The rest is readable without scripts and stays
  * in place when they appear.
  */
 export function renderReferencePage(
@@ -48,7 +53,7 @@ export function renderReferencePage(
   ];
   return html`<!doctype html>
 <html lang="en">
-${assets.head(`${title} · API reference`, html`<script src="${assets.base}swagger-ui.js" defer></script>`)}
+${assets.head(`${title} · API reference`)}
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
@@ -85,16 +90,13 @@ interface Parts {
   }[];
 }
 
-function forClients(
-  { limits, keyHeader }: { readonly limits: Limits; readonly keyHeader: string },
-  errors: readonly ErrorWords[],
-): Parts {
+function forClients(clients: Clients, errors: readonly ErrorWords[]): Parts {
   const note = 'The store adds codes of its own, shown with its operations.';
   return {
     others: [],
-    start: keyForm(keyHeader),
+    start: keyForm(clients),
     sections: [
-      { id: 'limits', title: 'Plans and limits', markup: limitsSection(limits) },
+      { id: 'limits', title: 'Plans and limits', markup: limitsSection(clients.limits) },
       { id: 'retrying', title: 'How to retry', markup: retryingSection() },
       { id: 'errors', title: 'Errors', markup: errorsSection(errors, note) },
     ],
@@ -113,15 +115,16 @@ something is done by the console itself, or by the command line, which ask befor
 /**
  * The field has no name and the form no target, so that only the page's script can read the key.
  */
-function keyForm(header: string): Html {
-  return html`<form id="key" class="key" autocomplete="off" data-header="${header}">
+function keyForm({ keyHeaders, usage }: Clients): Html {
+  return html`<form id="key" class="key" autocomplete="off" data-headers="${keyHeaders.join(' ')}" data-usage="${usage}">
 <label for="key-secret">Your API key</label>
-<div class="field"><input id="key-secret" type="password" autocomplete="off" spellcheck="false" placeholder="sg_…"
+<div class="field"><input id="key-secret" data-secret="key" type="password" autocomplete="off" spellcheck="false" placeholder="sg_…"
 aria-describedby="key-note"><button type="submit">Use this key</button>
 <button type="button" id="key-forget" hidden>Forget it</button></div>
+<div id="key-schemes"></div>
 <label class="remember"><input id="key-remember" type="checkbox"> Remember it on this device</label>
 <p id="key-note" role="status">Paste it to try operations. It stays in this tab, and goes nowhere but into the header
-<code>${header}</code> of what you send.</p>
+<code>${keyHeaders[0] ?? ''}</code> of what you send.</p>
 </form>`;
 }
 

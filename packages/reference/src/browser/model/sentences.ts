@@ -1,7 +1,7 @@
-import type { Contract, Operation, WindowNotation } from './contract.ts';
+import type { ApiDocument, Operation, WindowNotation } from './document.ts';
 
 /** An operation of the admin API has a role, and no limit. */
-export function sentences(operation: Operation, contract: Contract): string[] {
+export function sentences(operation: Operation, document: Pick<ApiDocument, 'tags'>): string[] {
   const {
     'x-ratelimit-cost': cost = 1,
     'x-role': role,
@@ -19,7 +19,7 @@ export function sentences(operation: Operation, contract: Contract): string[] {
     scopes.length > 0 && `Needs a key with ${needed}.`,
     most !== undefined && `Takes a body of at most ${most.toLocaleString('en')} bytes.`,
     operation['x-storegate-unchecked-body'] === true && 'Some bodies are not checked.',
-    ...scopedLimits(operation, contract),
+    ...scopedLimits(operation, document),
   ];
   return given.filter((sentence) => sentence !== false);
 }

@@ -1,0 +1,150 @@
+import type {
+  ApiDocument,
+  Body,
+  Operation,
+  Parameter,
+  PathItem,
+  Schema,
+  SchemaNode,
+  Server,
+} from './document.ts';
+import { placeHash } from './places.ts';
+
+/** One operation below one of its tags. */
+export interface Row {
+  readonly tag: string;
+  /** The fragment that leads to it. */
+  readonly hash: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+  readonly item: PathItem;
+}
+
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
+
+/** A document whose references are followed when they are needed. */
+export class Api {
+  readonly root: ApiDocument;
+  /** Operations by tag, in the order of the document. */
+  readonly rows: ReadonlyMap<string, readonly Row[]>;
+  readonly #flat = new WeakMap<Schema, Schema>();
+  /** Schemas whose parts are being joined: one that consists of itself has no parts. */
+  readonly #open = new Set<Schema>();
+
+  constructor(root: ApiDocument) {
+    this.root = root;
+    this.rows = this.#readRows();
+  }
+
+  /** A component in place of the reference to it. Members beside the reference win. */
+  resolve<T extends { readonly $ref?: string }>(node: T, depth = 0): T {
+    const { $ref, ...own } = node;
+    if ($ref === undefined || depth > 20) return node;
+    const target = this.#at($ref) as T | undefined;
+    return { ...(target && this.resolve(target, depth + 1)), ...own } as T;
+  }
+
+  /** A schema with the members of its `$ref` and `allOf`. Members that are schemas stay as they are. */
+  schema(node: SchemaNode | undefined): Schema {
+    if (typeof node !== 'object') return node === false ? { not: {} } : {};
+    const known = this.#flat.get(node);
+    if (known || this.#open.has(node)) return known ?? {};
+    this.#open.add(node);
+    const flat = this.#join(node);
+    this.#open.delete(node);
+    this.#flat.set(node, flat);
+    return flat;
+  }
+
+  parameters({ operation, item }: Row): readonly Parameter[] {
+    const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+    const found = all.map((parameter) => this.resolve(parameter));
+    return [...new Map(found.map((one) => [`${one.in} ${one.name}`, one])).values()];
+  }
+
+  body({ operation }: Row): Body | undefined {
+    return operation.requestBody && this.resolve(operation.requestBody);
+  }
+
+  /** The media types of successful responses. */
+  accepted({ operation }: Row): readonly string[] {
+    const found = Object.entries(operation.responses ?? {}).filter(([status]) => /^2/.test(status));
+    const types = found.flatMap(([, node]) => Object.keys(this.resolve(node).content ?? {}));
+    return [...new Set(types)];
+  }
+
+  /** Relative or absolute, with the defaults of its variables and no slash at its end. */
+  server({ operation, item }: Row, chosen: number): string {
+    const own = operation.servers ?? item.servers;
+    const server = own?.[0] ?? this.servers[chosen];
+    return server === undefined ? '' : urlOf(server).replace(/\/$/, '');
+  }
+
+  get servers(): readonly Server[] {
+    return this.root.servers ?? [];
+  }
+
+  /** What an operation may send besides the key, by name. */
+  schemes({ operation }: Row): readonly string[] {
+    const needed = operation.security ?? this.root.security ?? [];
+    return [...new Set(needed.flatMap((requirement) => Object.keys(requirement)))];
+  }
+
+  #at(ref: string): unknown {
+    const tokens = ref.split('/').slice(1);
+    return tokens.reduce<unknown>(
+      (node, token) => (node as Readonly<Record<string, unknown>> | undefined)?.[unescaped(token)],
+      this.root,
+    );
+  }
+
+  #join({ $ref, allOf = [], ...own }: Schema): Schema {
+    if ($ref === undefined && allOf.length === 0) return own;
+    const target = $ref === undefined ? [] : [this.#at($ref) as SchemaNode];
+    const parts = [...target, ...allOf].map((part) => this.schema(part));
+    // OpenAPI 3.0 ignores what stands beside a reference.
+    return $ref !== undefined && this.root.openapi.startsWith('3.0')
+      ? parts[0]!
+      : join([...parts, own]);
+  }
+
+  #readRows(): Map<string, Row[]> {
+    const rows = new Map<string, Row[]>();
+    for (const [path, node] of Object.entries(this.root.paths ?? {})) {
+      const item = this.resolve(node);
+      for (const [method, value] of Object.entries(item)) {
+        if (!METHODS.has(method)) continue;
+        const operation = value as Operation;
+        const tags = operation.tags?.length ? operation.tags : ['default'];
+        for (const tag of new Set(tags)) {
+          const hash = placeHash(tag, operation.operationId ?? `${method} ${path}`);
+          const row = { tag, hash, method: method.toUpperCase(), path, operation, item };
+          const others = rows.get(tag);
+          if (others) others.push(row);
+          else rows.set(tag, [row]);
+        }
+      }
+    }
+    return rows;
+  }
+}
+
+/** With the defaults of its variables. */
+export const urlOf = ({ url, variables = {} }: Server): string =>
+  url.replace(/\{([^}]*)\}/g, (text, name: string) => variables[name]?.default ?? text);
+
+const unescaped = (token: string): string =>
+  decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** One schema of several that apply at once. */
+export function join(parts: readonly Schema[]): Schema {
+  const merged = (keyword: 'properties' | 'patternProperties') =>
+    parts.some((part) => part[keyword])
+      ? { [keyword]: Object.assign({}, ...parts.map((part) => part[keyword])) }
+      : {};
+  const required = parts.flatMap((part) => part.required ?? []);
+  return Object.assign({}, ...parts, merged('properties'), merged('patternProperties'), {
+    required,
+  });
+}

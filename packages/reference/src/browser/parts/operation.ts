@@ -1,0 +1,149 @@
+import { h } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Api, Row } from '../model/api.ts';
+import { givenIn, mediaText } from '../model/example.ts';
+import { refusal } from '../model/limits.ts';
+import { type Draft, isList, keyOf, type OutgoingRequest } from '../model/request.ts';
+import { shortText } from '../model/schema.ts';
+import type { MakeRequest } from '../session.ts';
+import { AnswerView } from './answer.ts';
+import { Badges, Facts } from './facts.ts';
+import { AcceptInput, BodyInput, Parameters } from './inputs.ts';
+import { Markdown } from './markdown.ts';
+import { Responses } from './responses.ts';
+import { type Answer, send } from './send.ts';
+import { Folded, Title, useApi } from './shared.ts';
+import { Snippets } from './snippets.ts';
+
+interface OperationProps {
+  readonly row: Row;
+  readonly server: number;
+  readonly request: MakeRequest;
+}
+
+/** A line with method, path and summary; the rest is drawn when it is opened. */
+export function OperationView(props: OperationProps) {
+  const { method, path, operation, hash } = props.row;
+  const summary = [
+    h('span', { class: `method ${method.toLowerCase()}` }, method),
+    h('span', { class: 'names' }, [
+      h('code', null, path),
+      h(Badges, { operation }),
+      h('span', { class: 'summary' }, operation.summary),
+    ]),
+  ];
+  return h(Folded, {
+    id: decodeURIComponent(hash.slice(1)),
+    class: operation.deprecated ? 'operation deprecated' : 'operation',
+    summary,
+    onOpen: () => history.replaceState(null, '', hash),
+    children: () => h(Details, props),
+  });
+}
+
+function firstDraft(api: Api, row: Row): Draft {
+  const needed = api.parameters(row).filter(({ required }) => required);
+  const values = needed.map((parameter) => {
+    const schema = api.schema(parameter.schema);
+    const value = parameter.example ?? givenIn(schema);
+    const lines = Array.isArray(value) && isList(api, schema);
+    const text = lines ? value.map(shortText).join('\n') : shortText(value);
+    return [keyOf(parameter), text];
+  });
+  const [mediaType = null] = Object.keys(api.body(row)?.content ?? {});
+  const draft = { values: Object.fromEntries(values), fields: {}, files: {} };
+  const [accept = null] = api.accepted(row);
+  return { ...draft, mediaType, text: bodyText(api, row, mediaType), accept };
+}
+
+function bodyText(api: Api, row: Row, mediaType: string | null): string {
+  const media = api.body(row)?.content?.[mediaType ?? ''];
+  return media === undefined ? '' : mediaText(api, media, mediaType!, 'request');
+}
+
+function Details({ row, server, request }: OperationProps) {
+  const api = useApi();
+  const { operation } = row;
+  const [isOpen, setOpen] = useState(false);
+  const [draft, setDraft] = useState(() => firstDraft(api, row));
+  const { answer, failure, isBusy, execute, clear } = useSending(row);
+  const button = useRef<HTMLButtonElement>(null);
+  const canBeTried = operation['x-try-it'] !== false;
+  const body = api.body(row);
+
+  function change(part: Partial<Draft>) {
+    const text = part.mediaType === undefined ? {} : { text: bodyText(api, row, part.mediaType) };
+    setDraft((draft) => ({ ...draft, ...part, ...text }));
+  }
+  function submit(event: Event) {
+    event.preventDefault();
+    void execute(() => request(row, draft, server, 'send'));
+  }
+  const inputs = { draft, isOpen, onChange: change };
+  const toggle = h(
+    'button',
+    { type: 'button', class: isOpen ? 'quiet' : 'try', onClick: () => setOpen(!isOpen) },
+    isOpen ? 'Cancel' : 'Try it',
+  );
+  return h('div', { class: 'details' }, [
+    h(Markdown, { text: operation.description }),
+    h(Facts, { operation }),
+    h('form', { onSubmit: submit }, [
+      h(Title, { text: 'Parameters' }, canBeTried && toggle),
+      h(Parameters, { list: api.parameters(row), ...inputs }),
+      body && h(BodyInput, { body, ...inputs }),
+      isOpen && h(AcceptInput, { types: api.accepted(row), ...inputs }),
+      isOpen &&
+        h('p', { class: 'buttons' }, [
+          h('button', { ref: button, class: 'execute', 'aria-disabled': isBusy }, 'Execute'),
+          answer && h('button', { type: 'button', onClick: () => clear(button.current) }, 'Clear'),
+        ]),
+    ]),
+    failure !== null && h('p', { class: 'failure', role: 'alert' }, failure),
+    answer && h(AnswerView, { answer }),
+    h(Snippets, { request: (use) => request(row, draft, server, use) }),
+    h('h4', null, 'Responses'),
+    h(Responses, { responses: operation.responses ?? {} }),
+  ]);
+}
+
+/** One request at a time; its outcome is announced to screen readers. */
+function useSending({ method, path }: Row) {
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+
+  async function execute(request: () => OutgoingRequest) {
+    if (isBusy) return;
+    setBusy(true);
+    setAnswer(null);
+    setFailure(null);
+    try {
+      const answer = await send(request());
+      setAnswer(answer);
+      announce(`${method} ${path}: ${outcome(answer)}`);
+    } catch (error) {
+      const { message } = error as Error;
+      setFailure(`No response: ${message}`);
+      announce(`${method} ${path}: no answer. ${message}`);
+    }
+    setBusy(false);
+  }
+  function clear(next: HTMLElement | null) {
+    setAnswer(null);
+    next?.focus();
+  }
+  return { answer, failure, isBusy, execute, clear };
+}
+
+/** Screen readers announce changes of existing regions only, so the page has an empty one. */
+function announce(text: string): void {
+  document.getElementById('announcement')?.replaceChildren(text);
+}
+
+function outcome({ status, headers }: Answer): string {
+  const fields = Object.fromEntries(headers);
+  const left = fields['x-ratelimit-remaining'];
+  const limits = refusal(status, fields) ?? (left === undefined ? null : `${left} left`);
+  return limits === null ? `answer ${status}.` : `answer ${status}. ${limits}.`;
+}

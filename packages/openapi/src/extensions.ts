@@ -6,6 +6,8 @@ const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 
 export type Stability = (typeof STABILITIES)[number];
 
+const STABILITY_LEVEL = 'x-stability-level';
+
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
 
 export interface Extensions {
@@ -61,9 +63,7 @@ export function readExtensions(
     );
   }
   return {
-    stability: field('x-stability-level', 'stable', `must be ${STABILITIES.join(', ')}`, (value) =>
-      STABILITIES.find((stability) => stability === value),
-    ),
+    stability: stabilityOf(operation, findings),
     deprecatedAt,
     sunset,
     successor: field<string | null>('x-successor', null, 'must be an operationId', (value) =>
@@ -80,6 +80,17 @@ export function readExtensions(
     ),
     tryIt: flag('x-try-it', true),
   };
+}
+
+/** Other tools have other levels, such as `alpha`, so an unknown level is a note. */
+function stabilityOf(operation: Json, findings: Findings): Stability {
+  const level = operation[STABILITY_LEVEL] ?? 'stable';
+  const known = STABILITIES.find((stability) => stability === level);
+  if (known === undefined) {
+    const message = `has no effect: the levels are ${STABILITIES.join(', ')}`;
+    findings.note(operation, STABILITY_LEVEL, message);
+  }
+  return known ?? 'stable';
 }
 
 /** A full-date (start of the day in UTC) or date-time (RFC 3339). */

@@ -221,8 +221,12 @@ function readBody(
   const node = document.object(operation.requestBody);
   if (!node) return null;
   const { content } = node;
-  if (!isObject(content) || Object.keys(content).length === 0) {
-    findings.problem(node, 'content', 'a request body needs content of at least one media type');
+  if (!isObject(content)) {
+    findings.problem(node, 'content', 'a request body needs content');
+    return null;
+  }
+  if (Object.keys(content).length === 0) {
+    findings.note(node, 'content', 'describes no media type: the operation takes no body');
     return null;
   }
   // A shared body is a mistake only of operations that do not let it pass.

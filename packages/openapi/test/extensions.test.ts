@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { done, load, only, problemsOf } from './documents.ts';
+import { done, load, notesOf, only, problemsOf } from './documents.ts';
 
 const contractOf = (fields: object) =>
   load({
@@ -86,7 +86,6 @@ test('a successor with templates in its path is linked by a template', () => {
 });
 
 test.each([
-  ['x-stability-level', 'alpha', 'must be stable, beta, experimental'],
   [
     'x-deprecated-at',
     '2026-02-30',
@@ -108,6 +107,12 @@ test.each([
   expect(problems).toEqual([
     expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`),
   ]);
+});
+
+test.each(['alpha', 7])('x-stability-level: %p, a level of other tools, is noted', (level) => {
+  const contract = contractOf({ 'x-stability-level': level });
+  expect(notesOf(contract)).toContain('has no effect: the levels are stable, beta, experimental');
+  expect(only(contract)).toMatchObject({ stability: 'stable', replyHeaders: [] });
 });
 
 test('a limit of a body that the operation does not take is noted', () => {

@@ -421,6 +421,10 @@ test.each<[schema: unknown, problem: string]>([
   [{ patternProperties: { '(': {} } }, 'the pattern is not valid'],
   [{ patternProperties: { '^(a+)+\\1$': {} } }, 'its time cannot be bounded'],
   [{ $ref: '#nowhere' }, '#nowhere does not exist'],
+  [
+    { allOf: [{ $id: 'https://example.com/s', $ref: '#/components/schemas/A' }] },
+    '#/components/schemas/A does not exist in the schema with the $id https://example.com/s, where # begins',
+  ],
   [{ $ref: 'https://example.com/s' }, 'is on the network: only files are read'],
   [
     { $schema: 'http://json-schema.org/draft-07/schema#' },

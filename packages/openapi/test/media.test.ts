@@ -434,6 +434,12 @@ test('a described body of GET or DELETE is checked, one of HEAD is not', () => {
   expect(notesOf(contract)).toEqual(['the body of a HEAD request is ignored, as OpenAPI 3.0 says']);
 });
 
+test('a body of no media type is noted, and not taken', () => {
+  const contract = contractOf({});
+  expect(notesOf(contract)).toContain('describes no media type: the operation takes no body');
+  expect(only(contract).body).toBeNull();
+});
+
 test('an invalid media type is refused', () => {
   expect(problemsOf(() => contractOf({ json: {} }))).toEqual([
     expect.stringContaining('json is not a media type'),

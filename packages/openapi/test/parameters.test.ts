@@ -64,6 +64,18 @@ describe('text becomes a value of the type', () => {
     expect(ask(query({}), 'q=1')).toEqual([]);
   });
 
+  test('and a value alone is a list of one, or what else the schema allows', () => {
+    const list = { type: 'array', items: { type: 'string', enum: ['patch'] } };
+    for (const other of [{ type: 'integer' }, { type: 'string', minLength: 7 }]) {
+      const either = query({ oneOf: [list, other] });
+      const longOrNumber = other.type === 'integer' ? '17' : 'severity';
+      for (const text of ['q=patch', 'q=patch&q=patch', `q=${longOrNumber}`])
+        expect(ask(either, text)).toEqual([]);
+      expect(ask(either, 'q=low')).not.toEqual([]);
+      expect(ask(either, `q=${longOrNumber}&q=${longOrNumber}`)).not.toEqual([]);
+    }
+  });
+
   test('an enum without a type says the type', () => {
     expect(ask(query({ enum: [1, 2] }), 'q=1')).toEqual([]);
     expect(ask(query({ enum: [1, 2] }), 'q=3')).toEqual(['/q must be one of: 1, 2']);

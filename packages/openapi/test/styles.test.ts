@@ -550,8 +550,19 @@ test('a style is refused where it has no place', () => {
     expect.stringContaining('must be form, spaceDelimited, pipeDelimited, deepObject in query'),
     expect.stringContaining('must be simple in header'),
   ]);
-  expect(problems(parameter('query', 'deepObject', { type: 'string' }))).toEqual([
-    expect.stringContaining('deepObject is for objects and lists only'),
+});
+
+test('a number or text of style deepObject is noted, and read as form', () => {
+  const schema = { anyOf: [{ type: 'integer' }, { type: 'string', enum: ['now'] }] };
+  const parameters = [{ name: 'x', in: 'query', style: 'deepObject', explode: true, schema }];
+  const contract = load({ '/': { get: { operationId: 'a', parameters, responses: done } } });
+  expect(notesOf(contract)).toEqual([
+    'deepObject is for objects and lists: the parameter is read as form',
+  ]);
+  const statusOf = (query: string) =>
+    contract.validateRequest({ method: 'GET', url: `/?${query}`, headers: {} }).status;
+  expect(['x=7', 'x=now', 'x=then', 'x[y]=7', 'x=7&x=8'].map(statusOf)).toEqual([
+    200, 200, 400, 400, 400,
   ]);
 });
 

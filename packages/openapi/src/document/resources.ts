@@ -71,10 +71,12 @@ export class Resources {
     if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return undefined;
-    return foundAt(
-      isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node,
-      ref,
-    );
+    const value = isPointer
+      ? follow(resource.root, fragment)
+      : resource.anchors.get(fragment)?.node;
+    if (value === undefined && ref.startsWith('#') && base !== address(file))
+      return `${ref} does not exist in the schema with the $id ${base}, where # begins`;
+    return foundAt(value, ref);
   }
 
   /** Whether the scope decides what the reference means. Otherwise it acts like `$ref`. */

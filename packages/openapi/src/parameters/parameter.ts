@@ -56,18 +56,19 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   const { findings, reading } = document;
   if (known.in === 'path' && node.style === 'matrix') return wrong(node, 'style', MATRIX, findings);
   const styles: readonly string[] = STYLES[known.in];
-  const style = (node.style ?? styles[0]) as Style;
-  if (!styles.includes(style))
+  const written = (node.style ?? styles[0]) as Style;
+  if (!styles.includes(written))
     return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
   const shape = shapeOf(document, schema);
   noteUnread(document, schema);
   const form = formOf(shape);
+  const plain = written === 'deepObject' && form === 'primitive';
+  const style = plain ? 'form' : written;
+  if (plain) findings.note(node, 'style', DEEP_OBJECT);
   if (hasOtherForms(shape, form, style)) {
     const message = `other types than ${form} have no form of their own as text: it is read as ${form}`;
     findings.note(node, 'schema', message);
   }
-  if (style === 'deepObject' && form === 'primitive')
-    return wrong(node, 'style', 'deepObject is for objects and lists only', findings);
   if (style === 'deepObject' && findTooDeep(document, schema) !== null)
     findings.note(
       node,
@@ -81,9 +82,9 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   return { ...known, style, explode, form, shape, encodedCommas, check };
 }
 
-/** Brackets distinguish deep objects, lists and other values. */
+/** Brackets distinguish deep objects, lists and other values; a single value can be a list too. */
 const hasOtherForms = ({ types }: Shape, form: Form, style: Style): boolean =>
-  form !== 'primitive' && style !== 'deepObject' && types!.size > 1;
+  form === 'object' && style !== 'deepObject' && types!.size > 1;
 
 function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   const { document } = schemas;
@@ -122,6 +123,9 @@ function wrong(node: Json, key: string | null, message: string, findings: Findin
 /** Paths with `;` are refused earlier, see README.md. */
 const MATRIX = 'matrix cannot be used: servers read a semicolon in a path in different ways';
 
+/** Stripe writes numbers and texts beside deep objects as deep objects too. */
+const DEEP_OBJECT = 'deepObject is for objects and lists: the parameter is read as form';
+
 const isPlace = (value: unknown): value is Place =>
   typeof value === 'string' && Object.hasOwn(STYLES, value);
 
@@ -132,14 +136,28 @@ function encodingOf(place: Place, allowReserved: boolean): Encoding {
 }
 
 function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['check'] {
-  const ambiguous = shape.types !== null && shape.types.size > 1 && shape.types.has('string');
   return function checkPieces(pieces, keep) {
     const value = read(pieces, shape, encoding);
     keep?.(value);
     const faults = check(value);
-    if (faults.length === 0 || !ambiguous || pieces.form !== 'primitive') return faults;
-    const text = read(pieces, ANYTHING, encoding);
-    keep?.(text);
-    return check(text).length > 0 ? faults : NONE;
+    if (faults.length === 0) return faults;
+    for (const [otherPieces, otherShape] of otherReadings(pieces, shape)) {
+      const other = read(otherPieces, otherShape, encoding);
+      if (check(other).length > 0) continue;
+      keep?.(other);
+      return NONE;
+    }
+    return faults;
   };
+}
+
+/** Of a text that the schema allows to mean several values: `7` a number, `x` a list of one. */
+function* otherReadings(pieces: Pieces, shape: Shape): Generator<readonly [Pieces, Shape]> {
+  const { types } = shape;
+  if (types === null || types.size === 1) return;
+  const isAlone = pieces.form === 'array' && pieces.texts.length === 1;
+  const alone = isAlone ? ({ form: 'primitive', text: pieces.texts[0]! } as const) : pieces;
+  if (alone.form !== 'primitive') return;
+  if (isAlone) yield [alone, shape];
+  if (types.has('string')) yield [alone, ANYTHING];
 }

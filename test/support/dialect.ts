@@ -10,7 +10,7 @@ const DIALECT =
 
 /** Files that must name former words, hold data, or are generated from files that count. */
 const EXEMPT =
-  /^(?:package-lock\.json|LICENSE|test\/support\/dialect\.ts|test\/.*\/fixtures\/|deploy\/kubernetes\/monitoring\/prometheus-rule\.yaml)|\.(?:png|svg|log|db)$/;
+  /^(?:package-lock\.json|LICENSE|test\/support\/dialect\.ts|test\/documents\/list\.yaml|test\/.*\/fixtures\/|deploy\/kubernetes\/monitoring\/prometheus-rule\.yaml)|\.(?:png|svg|log|db)$/;
 
 /** Occurrences per folder, at most. A number may only fall; the aim is 0.3 per 1,000 words. */
 export const DIALECT_LIMITS: Readonly<Record<string, number>> = {

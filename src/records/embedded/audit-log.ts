@@ -14,9 +14,8 @@ import {
 } from '../operators/audit-log.ts';
 
 /** `isAbout(entry, $target)` in SQL. */
-const IS_ABOUT = `(target = $target OR target = 'key:' || $target
-  OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target)
-  OR substr(target, 1, 8) = 'account:' AND substr(target, -length($target) - 1) = ':' || $target)`;
+const IS_ABOUT = `(target = $target
+  OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target))`;
 
 /** Table names of the two logs: operator actions, and all bans. */
 export type LogName = 'audit' | 'bans';

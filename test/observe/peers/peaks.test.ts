@@ -22,21 +22,21 @@ const answer = {
   missing: 0,
   costliest: 1,
   countedSince: [0],
-  windows: [{ floor: 0, rows: [['key:a', [1, 2]]] }],
+  windows: [{ floor: 0, local: false, rows: [['key:a', [1, 2]]] }],
 };
 
 test.each<[unknown, boolean]>([
   [answer, true],
   [{ ...answer, windows: [], countedSince: [] }, false],
   [{ ...answer, countedSince: undefined }, false],
-  [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [1]]] }] }, false],
-  [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [1, 'many']]] }] }, false],
-  [{ ...answer, windows: [{ floor: 0, rows: ['key:a'] }] }, false],
-  [{ ...answer, windows: [{ floor: -1, rows: [] }] }, false],
+  [{ ...answer, windows: [{ floor: 0, local: false, rows: [['key:a', [1]]] }] }, false],
+  [{ ...answer, windows: [{ floor: 0, local: false, rows: [['key:a', [1, 'many']]] }] }, false],
+  [{ ...answer, windows: [{ floor: 0, local: false, rows: ['key:a'] }] }, false],
+  [{ ...answer, windows: [{ floor: -1, local: false, rows: [] }] }, false],
   [{ ...answer, since: null }, false],
   [{ ...answer, since: 9e15 }, false],
   [{ ...answer, countedSince: [9e15] }, false],
-  [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],
+  [{ ...answer, windows: [{ floor: 0, local: false, rows: [['key:a', [9e15, 2]]] }] }, false],
   [null, false],
 ])('%j as a response about one window: %s', (answer, is) => {
   expect(peaks.isAnswer(answer, QUESTION)).toBe(is);

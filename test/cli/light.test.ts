@@ -10,7 +10,7 @@ test('the command line loads only commander on start', () => {
     'commander',
   ]);
   expect(
-    loaded.filter((name) => /^(run|state|backend|admin|gateway|openapi|reference)\//.test(name)),
+    loaded.filter((name) => /^(run|state|records\/(embedded|redis|transfer)|store|admin|gateway|openapi|reference)\//.test(name)),
   ).toEqual([]);
 });
 
@@ -23,20 +23,20 @@ test('modules loaded on start are found through all files, without types and dyn
   expect([...importsOnLoad('run/gateway.ts')]).toEqual(
     expect.arrayContaining(['admin/api.ts', 'ajv', 'yaml']),
   );
-  expect([...importsOnLoad('run/single-process.ts')]).toContain('http1/server.ts');
+  expect([...importsOnLoad('run/process.ts')]).toContain('http1/server.ts');
   expect([...importsOnLoad('cli/commands/local.ts')]).not.toContain('cli/serve.ts');
 });
 
 test.each([
   'cli/serve.ts',
   'run/gateway.ts',
-  'run/single-process.ts',
+  'run/process.ts',
   'cli/check.ts',
   'cli/connect/local.ts',
 ])('%s loads no Redis, workers, backend or mount targets on start', (file) => {
   const loaded = [...importsOnLoad(file)];
   const rare =
-    /^(state\/redis\/(?!error\.ts)|run\/workers\/|backend\/|ioredis$|http-proxy-middleware$)/;
+    /^(state\/redis\/(?!error\.ts)|records\/redis\/|run\/workers\/|store\/|ioredis$|http-proxy-middleware$)/;
   expect(loaded.filter((name) => rare.test(name))).toEqual([]);
 });
 

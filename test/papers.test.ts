@@ -107,6 +107,7 @@ describe('the papers', () => {
       'backup-upgrade',
       'monitoring',
       'troubleshooting',
+      'usage',
     ];
     const guides = pages.map((page) => read(`docs/${page}.md`)).join('\n');
     const commands = [...cliReference().matchAll(/^## storegate (\w+ \w+)$/gm)].map(

@@ -8,19 +8,14 @@ import { AddressSubjects } from '../src/common/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/common/callers/caller-window.ts';
 import { CounterQuota } from '../src/common/callers/counter-quota.ts';
 import { createGuard } from '../src/common/callers/guard.ts';
+import { Rollup } from '../src/ledger/rollup.ts';
+import { LedgerWriter } from '../src/ledger/writer.ts';
 import { admit } from '../src/limits/admission.ts';
 import { newCounters } from '../src/limits/counters.ts';
-import type { Window } from '../src/limits/limits.ts';
 import { NO_SCOPES } from '../src/limits/scopes.ts';
 import type { RequestTrace } from '../src/observe/events.ts';
-import { History } from '../src/observe/history/history.ts';
-import { ALL } from '../src/observe/history/minute.ts';
-import { Recorder } from '../src/observe/history/recorder.ts';
-import { requestsIn } from '../src/observe/history/row.ts';
-import { Peaks } from '../src/observe/peaks/peaks.ts';
 import { RepeatedRefusals } from '../src/observe/repeated-refusals.ts';
 import { RecentRequests } from '../src/observe/request-log/recent.ts';
-import { Top } from '../src/observe/top/top.ts';
 import { openOutbox } from '../src/records/embedded/outbox.ts';
 import { recordsInFile } from '../src/records/embedded/records.ts';
 import { KeysInDoubt } from '../src/records/key-cache/key-cache.ts';
@@ -29,7 +24,6 @@ import { LastUseTracker } from '../src/records/keys/last-use-tracker.ts';
 import type { KeyStore } from '../src/records/keys/store.ts';
 import type { Addition, Outbox } from '../src/records/outbox.ts';
 import { outboxInRedis } from '../src/records/redis/outbox.ts';
-import { CountedSince } from '../src/run/counted-since.ts';
 import { ProcessHealth } from '../src/run/process-health.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
@@ -38,6 +32,7 @@ import { Incidents } from '../src/webhooks/incidents.ts';
 import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
 import { MemoryKeys, TestCopy } from './support/key-cache.ts';
+import { MemoryLedger, readerOf, usageIn } from './support/ledger.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
 import { redisForSuite } from './support/redis/suite.ts';
@@ -251,49 +246,20 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     const ofEach = [NOON + HOUR, NOON].map((begin) => new Date(begin + DAY).toISOString());
     expect(ends).toEqual(ofEach.flatMap((end) => [end, end]));
   },
-  async 'minute of the history'() {
+  async 'minute of the ledger'() {
     const clock = fastClock();
-    const history = new History();
-    const recorder = new Recorder(clock.read, (minute) => void history.add(minute));
-    recorder.observe(requestEvent());
+    const backend = new MemoryLedger();
+    const writer = new LedgerWriter({ process: 'a#1', clock: clock.read, failed: bug });
+    writer.begin(backend, null);
+    writer.recorder.observe(requestEvent());
     clock.pass(-HOUR);
-    recorder.observe(requestEvent());
-    clock.pass(MINUTE);
-    recorder.turn();
-    const shown = await history.read(ALL, { from: NOON - DAY, to: clock.now, step: MINUTE });
-    expect(shown.map(({ start, row }) => [start, requestsIn(row)])).toEqual([[NOON, 1]]);
-  },
-  'counts of the busiest keys'() {
-    const clock = fastClock();
-    const top = new Top(clock.read);
-    top.observe(requestEvent());
-    clock.pass(-HOUR);
-    top.observe(requestEvent());
-    expect(top.counts('hour', 'requests')).toMatchObject({ since: NOON, summary: { total: 1 } });
-    clock.pass(MINUTE);
-    expect(top.counts('hour', 'requests')).toMatchObject({ since: NOON, summary: { total: 1 } });
-  },
-  'peaks of a plan'() {
-    const clock = fastClock();
-    const peaks = new Peaks(clock.read);
-    clock.pass(-HOUR);
-    expect(peaks.counts('free', []).since).toBe(NOON);
-    clock.pass(MINUTE);
-    expect(peaks.counts('free', []).since).toBe(NOON);
-  },
-  'begin of a window of a plan'() {
-    const clock = fastClock();
-    const plans = (...windows: Window[]) => ({
-      plans: new Map([['free', { name: 'free', count: 'key' as const, windows }]]),
-      escalation: null,
-      accounts: new Map(),
-    });
-    const since = new CountedSince(plans(), clock.read);
-    since.use(plans(window(1, MINUTE)));
-    clock.pass(-HOUR);
-    expect(since.of('free', window(1, MINUTE))).toBe(NOON);
-    clock.pass(MINUTE);
-    expect(since.of('free', window(1, MINUTE))).toBe(NOON);
+    writer.recorder.observe(requestEvent());
+    await writer.close();
+    const rollup = new Rollup(backend, () => ({ hours: DAY, days: DAY, maxBytes: 1e9 }), bug);
+    await rollup.run(NOON + 2 * MINUTE);
+    const found = (to: number) => usageIn(readerOf(backend), { from: NOON - DAY, to }, 'minute');
+    expect((await found(NOON + MINUTE)).get('key_1')).toMatchObject({ requests: 1 });
+    expect((await found(NOON + DAY)).get('key_1')).toMatchObject({ requests: 2 });
   },
   'recent request'() {
     const clock = fastClock();

@@ -23,6 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
   ['observe'],
+  ['ledger'],
   ['state'],
   ['records'],
   ['webhooks'],
@@ -321,9 +322,9 @@ const words: readonly {
   },
   {
     name: 'only one place makes what listens to requests, the same for workers as for the only process',
-    pattern: /\bnew (?:RecentRequests|Top|Peaks|Recorder)\(/,
+    pattern: /\bnew (?:RecentRequests|Ledger)\(/,
     allowed: (file) => file === 'run/process.ts',
-    planted: 'const peaks = new Peaks(moment.clock);',
+    planted: 'const ledger = new Ledger(options);',
   },
   {
     name: 'the gateway writes no answer of a server of Node, except inside mounts',

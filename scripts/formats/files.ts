@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packMinute } from '../../src/observe/history/minute.ts';
+import { packBlock } from '../../src/ledger/block.ts';
 import { FORMAT, FORMAT_VERSION, lineOf } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
 import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
@@ -34,7 +34,7 @@ function* stateDatabase(): Generator<string> {
   }
 }
 
-/** The first byte of a payload of counters and of a minute is its format. */
+/** The first byte of a payload of counters and of a block of the ledger is its format. */
 function* journals(): Generator<string> {
   yield line(`file ${generationFile('*', 1)}`, [headerOf('*').toString().trim()]);
   yield `file ${generationFile(COUNTER_FILES, 1)}`;
@@ -47,8 +47,10 @@ function* journals(): Generator<string> {
     counters.add('key:1', { windows, cells: [0, 0], strikeState: null });
     yield line(`file payload of ${name} counters`, [`format ${counters.take()[0]}`]);
   }
-  const minute = packMinute({ start: 0, policies: 0, rows: new Map() });
-  yield line('file payload of a minute', [`format ${minute[0]}`]);
+  const head = { start: 0, span: 0, policies: 0, sources: {} };
+  const empty = Buffer.of();
+  const block = packBlock(head, { traffic: empty, usage: empty, uses: empty });
+  yield line('file payload of a block of the ledger', [`format ${block[0]}`]);
   const lastKnown = JSON.parse(new LastKnownPacker().take().toString());
   yield line('file payload of last-known counters', [`format ${lastKnown.format}`]);
 }

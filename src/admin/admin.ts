@@ -17,7 +17,7 @@ import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createSessions } from './sessions.ts';
-import { sendEvents } from './streaming.ts';
+import { sendEvents, sendStream } from './streaming.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -141,6 +141,8 @@ function answerCall(api: () => AdminApi, observe: Observe) {
       body: Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null,
     });
     if (answer.follow) return sendEvents(request, response, answer.follow, observe);
+    if (answer.stream)
+      return await sendStream(request, response.set(answer.headers ?? {}), answer.stream);
     response
       .status(answer.status)
       .set(answer.headers ?? {})

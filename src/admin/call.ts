@@ -27,6 +27,14 @@ export interface AdminAnswer<Body = unknown> {
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the body. */
   readonly follow?: Follow;
+  /** In place of the body. */
+  readonly stream?: AnswerStream;
+}
+
+/** A body that is made while it is sent. */
+export interface AnswerStream {
+  readonly type: string;
+  readonly text: AsyncIterable<string>;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
@@ -36,6 +37,7 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   readonly lastKnown?: LastKnown | undefined;
   /** Throws AdminError if this process cannot query gateways. */
   readonly peers: () => Peers;
+  readonly ledger: () => LedgerAccess;
   readonly uses: Pick<LastUseTracker, 'lastUsed'>;
   readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;

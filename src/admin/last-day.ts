@@ -1,18 +1,17 @@
-import { DAY } from '../common/time.ts';
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import type { WindowUses } from '../ledger/highest.ts';
+import { readLedger } from '../ledger/read.ts';
+import { addTraffic } from '../ledger/traffic.ts';
+import { UsesTables } from '../ledger/uses.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
-import { planRow } from '../observe/history/minute.ts';
-import { sumOf, verdictsIn } from '../observe/history/row.ts';
-import type { WindowUses } from '../observe/peaks/highest.ts';
-import type { PeakCounts } from '../observe/peaks/peaks.ts';
-import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
-import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
-import { ask, completeSince } from '../observe/peers/peers.ts';
+import { COLUMNS, verdictsIn } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import { subjectOf } from '../records/keys/subjects.ts';
 import type { AdminContext } from './context.ts';
+import { coverageView } from './ledger.ts';
 import type { Subject } from './subjects.ts';
 import { time } from './view.ts';
 
@@ -38,27 +37,34 @@ export async function lastDay(
     (window) =>
       before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
-  const [{ answers, unresponsive, lost, isolated }, requests] = await Promise.all([
-    ask(context.peers(), peaks, {
-      plan: name,
-      windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
-    }),
-    requestsOf(context, now, name),
-  ]);
-  const known = answers.length === 0 ? null : mergePeaks(answers.map(({ answer }) => answer));
-  const parties = known ? refusedTo(counted, known, namesOf(keys, planned)) : [];
+  const uses = new UsesTables();
+  const row = new Float64Array(COLUMNS);
+  const from = Math.floor((now - DAY) / HOUR) * HOUR;
+  const answer = await readLedger(context.ledger(), {
+    now,
+    from,
+    blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'hour'),
+    async each(block) {
+      uses.add(await block.read('uses'));
+      addTraffic(row, await block.read('traffic'), { plan: name });
+    },
+  });
+  const usesOf = ({ kind, span }: Window) =>
+    uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
+  const known = { costliest: uses.costliest, windows: counted.map(usesOf) };
+  const parties = refusedTo(counted, known, namesOf(keys, planned));
+  const { admitted, limited, banned } = verdictsIn(row);
+  const { since, gateways, unresponsive, isolated } = coverageView(answer);
   return {
-    since: known && time(completeSince(known.since, lost)),
-    requests,
+    since,
+    requests: { admitted, refused: limited + banned },
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const latest = Math.max(
-        ...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)),
-      );
-      const since = completeSince(latest, lost);
+      const begun = uses.countedSince(name, window.kind, window.span, plan.count);
+      const isKnown = answer.since !== null && place >= 0;
       return {
-        ...windowFields(window, place, known, parties),
-        since: known && place >= 0 ? time(since) : null,
+        ...windowFields(window, isKnown ? known.windows[place]! : null, parties),
+        since: isKnown ? time(Math.min(now, Math.max(answer.since, begun))) : null,
       };
     }),
     subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
@@ -72,14 +78,18 @@ export async function lastDay(
         refused,
       })),
     })),
-    gateways: answers.map(({ gateway, answer }) => ({
-      gateway,
-      since: time(answer.since),
-      missing: answer.missing,
-    })),
+    gateways,
     unresponsive,
     isolated,
   };
+}
+
+const NO_USES: WindowUses = { floor: 0, local: false, rows: [] };
+
+interface KnownUses {
+  /** Units of the costliest request. */
+  readonly costliest: number;
+  readonly windows: readonly WindowUses[];
 }
 
 /** For a sliding window the span of the clock. */
@@ -102,7 +112,7 @@ function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string
 /** Highest refusals first. */
 function refusedTo(
   windows: readonly Window[],
-  { windows: uses, costliest }: PeakCounts,
+  { windows: uses, costliest }: KnownUses,
   names: ReadonlyMap<string, SubjectName>,
 ): RefusedSubject[] {
   const found = windows.flatMap((window, i) => {
@@ -133,15 +143,10 @@ function floorOf({ floor, local }: WindowUses): number {
   return local ? Number.POSITIVE_INFINITY : floor;
 }
 
-/** `place`: the index of its uses; -1: not counted. */
-function windowFields(
-  window: Window,
-  place: number,
-  known: PeakCounts | null,
-  parties: readonly RefusedSubject[],
-) {
+/** `uses` `null`: not counted. */
+function windowFields(window: Window, uses: WindowUses | null, parties: readonly RefusedSubject[]) {
   const { name, kind, limit } = window;
-  if (place < 0 || known === null)
+  if (uses === null)
     return {
       name,
       kind,
@@ -153,7 +158,6 @@ function windowFields(
       refused: null,
     };
   const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
-  const uses = known.windows[place]!;
   const least = sum(refusing.map(({ refused }) => refused.least));
   const most = refusing.map(({ refused }) => refused.most);
   return {
@@ -169,20 +173,6 @@ function windowFields(
       most: floorOf(uses) > limit || most.includes(null) ? null : sum(most as number[]),
     },
   };
-}
-
-async function requestsOf(context: AdminContext, now: number, plan: string) {
-  const length = HISTORY_STEPS['1h'];
-  const from = Math.floor((now - DAY) / length) * length;
-  const { answers } = await ask(context.peers(), history, {
-    from,
-    to: now,
-    step: '1h',
-    row: planRow(plan),
-  });
-  const spans = mergeHistory(answers.map(({ answer }) => answer));
-  const { admitted, limited, banned } = verdictsIn(sumOf(spans.map(({ row }) => row)));
-  return { admitted, refused: limited + banned };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);

@@ -10,6 +10,7 @@ import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
+import { reportOperations } from './operations/report.ts';
 import { codeIn, requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
 import { tokenOperations } from './operations/tokens.ts';
@@ -28,6 +29,7 @@ export function createOperations(
     ...planOperations(context, change),
     ...banOperations(context, change),
     ...usageOperations(context, change),
+    ...reportOperations(context),
     ...configOperations(context, change),
     ...auditOperations(context),
     ...tokenOperations(context, change),

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Observe } from '../observe/events.ts';
 import { AdminError } from './admin-error.ts';
-import type { Follow } from './call.ts';
+import type { AnswerStream, Follow } from './call.ts';
 
 /** Milliseconds between checks of the operator's access; each sends a comment as keep-alive. */
 const LOOK = 2_000;
@@ -42,6 +44,20 @@ export function sendEvents(
     stop();
   });
   begin(response).write(`retry: ${RETRY}\n\n`);
+}
+
+/** Reads on as the client does, and stops when it disconnects. */
+export async function sendStream(
+  request: Request,
+  response: Response,
+  { type, text }: AnswerStream,
+): Promise<void> {
+  response.status(200).set('Content-Type', type);
+  const sent = request.method === 'HEAD' ? Readable.from([]) : text;
+  await pipeline(sent, response).catch((error: unknown) => {
+    // Otherwise the client sees a response that was cut off.
+    if (!response.headersSent) throw error;
+  });
 }
 
 function begin(response: Response): Response {

@@ -4,9 +4,9 @@ import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
-import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
 import type { BackendConnections, ConfigurationStatus } from '../observe/peers/status.ts';
+import { bucketsIn, quantile, type Row } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { AuditEntry } from '../records/operators/audit-log.ts';
 

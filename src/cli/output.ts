@@ -3,7 +3,7 @@ import { fromNow } from '@storegate/admin-api/words';
 import { CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 
-export const FORMATS = ['json', 'yaml', 'table', 'name'] as const;
+export const FORMATS = ['json', 'yaml', 'table', 'name', 'csv', 'ndjson'] as const;
 
 export interface OutputOptions {
   readonly json?: true;
@@ -30,6 +30,8 @@ export async function print<T>(
   if (format === 'json') return terminal.out(`${JSON.stringify(value)}\n`);
   if (format === 'yaml')
     return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
+  if (format !== 'name')
+    throw new CommandError(`Only "usage report" has "-o ${format}".`, { failure: 'usage' });
   if (view.names === undefined)
     throw new CommandError('This command has no names for "-o name".', { failure: 'usage' });
   const lines = view.names(value).map((name) => `${safeText(name)}\n`);

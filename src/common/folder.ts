@@ -32,13 +32,17 @@ export function syncFolderNow(folder: string): void {
 }
 
 /**
- * Atomic and durable: readers see the old text or the new one, and it resolves after the data is on
+ * Atomic and durable: readers see the old content or the new one, and it resolves after the data is on
  * disk.
  */
-export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
+export async function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> {
   const beside = `${file}.${process.pid}.new`;
   try {
-    await writeFile(beside, text, { mode, flush: true });
+    await writeFile(beside, content, { mode, flush: true });
     await rename(beside, file);
   } finally {
     await rm(beside, { force: true });

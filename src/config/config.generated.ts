@@ -153,7 +153,12 @@ export interface GatewaySettings {
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };
-  readonly usage: { readonly enabled: boolean };
+  readonly usage: {
+    readonly enabled: boolean;
+    readonly hours: Unit<'duration'>;
+    readonly days: Unit<'duration'>;
+    readonly maxBytes: Unit<'size'>;
+  };
   readonly reference: { readonly enabled: boolean };
   readonly console: {
     readonly enabled: boolean;

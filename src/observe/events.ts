@@ -200,6 +200,8 @@ export interface RequestTrace {
   /** Bytes of the body: declared (`null`: unknown) and received. */
   readonly declared: number | null;
   readonly received: number;
+  /** Bytes of the body of the response. */
+  readonly sent: number;
   /** Milliseconds since the start; `null`: not reached. */
   readonly authenticated: number | null;
   readonly admitted: number | null;

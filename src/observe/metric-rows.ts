@@ -12,7 +12,7 @@ export type LabelNames =
 type Reads<Name extends string> = Readonly<Record<Name, () => number>>;
 
 /**
- * `bodies`, `bodyBudget`: bytes. `unsaved`: seconds since counters could not be written to disk.
+ * `bodies`, `bodyBudget`, `usageBytes`, `usageWaiting`: bytes. `unsaved`: seconds since counters could not be written to disk.
  */
 export type RequestGauges = Reads<
   | 'inFlight'
@@ -24,6 +24,8 @@ export type RequestGauges = Reads<
   | 'backendMost'
   | 'backendWaiting'
   | 'unsaved'
+  | 'usageBytes'
+  | 'usageWaiting'
 >;
 
 /** Counts since the backend is known. */

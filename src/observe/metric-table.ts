@@ -225,6 +225,16 @@ export const METRICS: readonly MetricRow[] = [
     'unsaved',
     'Time since counters could not be written to disk; 0: they can.',
   ),
+  gauge(
+    'storegate_usage_bytes',
+    'usageBytes',
+    'Size of the usage that one gateway last measured for all: at most usage.maxBytes.',
+  ),
+  gauge(
+    'storegate_usage_waiting_bytes',
+    'usageWaiting',
+    'Usage that waits until Redis or the disk can store it; at most 16 MiB per process.',
+  ),
   info('storegate_state_mode', ['state.outage', 'state.recovered'], {
     help: 'normal: the state decides; local, deny or allow: Redis is down, and redis.onOutage does.',
     labelNames: ['mode'],

@@ -1,3 +1,4 @@
+import type { LedgerStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { Announcement, BansAsOf, StartedBan, State } from '../state/state.ts';
 import type { LastUseStore } from './keys/last-use-tracker.ts';
@@ -52,6 +53,10 @@ export interface Storage extends Records {
   readonly lastKnown?: LastKnown;
   /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
+  /** Closed with the storage. */
+  readonly ledger: LedgerStore;
+  /** Keeps slices during an outage of the ledger, also for the next process. Closed with the storage. */
+  readonly ledgerSpool?: LedgerStore;
   /**
    * Joins the peers that share the state. Close the result before the storage. `failed` is called
    * if a response of this gateway to a peer failed.

@@ -7,7 +7,7 @@ import type { Processes } from './processes.ts';
 import { configurationStatus } from './status.ts';
 
 export interface AnsweringParts
-  extends Pick<GatewaySources, 'history' | 'readiness' | 'workers'>,
+  extends Pick<GatewaySources, 'readiness' | 'workers'>,
     Pick<GatewayStatus, 'startedAt'> {
   readonly processes: Processes;
   readonly operating: Operating;
@@ -20,12 +20,10 @@ const VERSION = readVersion();
 /** Answers the gateway's own processes and its peers. The parts may be created later. */
 export function answersOf(parts: () => AnsweringParts): Self {
   function sources(): GatewaySources {
-    const { processes, history, readiness, workers } = parts();
+    const { processes, readiness, workers } = parts();
     const about = { readiness, state: processes.storage.kind, workers };
     return {
       ...about,
-      history,
-      windowsSince: { of: (plan, window) => parts().operating.windowsSince.of(plan, window) },
       status() {
         const { operating, started, startedAt } = parts();
         return {

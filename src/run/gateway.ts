@@ -2,13 +2,11 @@ import type { Reloaded } from '../admin/context.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
-import { History } from '../observe/history/history.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { noPeers, type Peers } from '../observe/peers/peers.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import { type ProcessStatus, status } from '../observe/peers/status.ts';
 import { makeToken } from '../records/operators/tokens.ts';
-import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
 import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
@@ -62,12 +60,10 @@ export async function createGateway(
   const readiness = () =>
     phase.stopping.signal.aborted ? 'stopping' : processes.readiness().readiness;
   const webhooks = new GatewayWebhooks(config);
-  const history = new History();
-  let stored: StoredHistory | null = null;
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const workers = config.workers === 1 ? 0 : config.workers;
-  const self = answersOf(() => ({ ...phase, processes, operating, history, readiness, workers }));
+  const self = answersOf(() => ({ ...phase, processes, operating, readiness, workers }));
   const processes = await openProcesses({
     settings: initial,
     gateway: noPeers(self),
@@ -75,35 +71,15 @@ export async function createGateway(
     log,
     others: webhooks.listeners,
     onDetection: webhooks.hear,
-    minute: (minute) => {
-      const start = history.add(minute);
-      stored?.mark(start);
-    },
     gauges: {
       ...operatingGauges(() => operating.reloader, readiness, phase.startedAt),
       ...webhooks.gauges,
     },
   });
   const { observe, storage } = processes;
-  stored = storeHistory(config.data, history, (error) =>
-    observe({
-      type: 'state.warning',
-      warning: `the history: ${error instanceof Error ? error.message : error}`,
-    }),
-  );
   const peers = storage.join(self, (error) => observe({ type: 'bug', id: 'peers', error }));
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = {
-    config,
-    sockets,
-    contracts,
-    processes,
-    stored,
-    webhooks,
-    peers,
-    log,
-    ownToken,
-  };
+  const parts = { config, sockets, contracts, processes, webhooks, peers, log, ownToken };
   try {
     const sender = { config, gateway: self.name, clock };
     await webhooks.open({ ...sender, records: storage, outbox: storage.outbox }, observe);
@@ -148,8 +124,6 @@ interface GatewayParts {
   readonly contracts: ContractLoader;
   readonly processes: Processes;
   readonly operating: Operating;
-  /** `null`: its files cannot be used. */
-  readonly stored: StoredHistory | null;
   readonly webhooks: GatewayWebhooks;
   readonly peers: Peers;
   readonly log: Log;
@@ -215,15 +189,14 @@ async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started
   return { url, adminUrl, unmigratedKeys };
 }
 
-/** In this order no request, event, minute or webhook event is lost. */
+/** In this order no request, event, usage or webhook event is lost. */
 async function letGo(
   parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null },
 ): Promise<void> {
-  const { operating, peers, processes, stored, webhooks, log } = parts;
+  const { operating, peers, processes, webhooks, log } = parts;
   await operating?.close();
   await peers.close();
   await processes.end();
-  await stored?.close();
   await webhooks.close();
   await processes.close();
   log.close();

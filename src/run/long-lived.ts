@@ -8,6 +8,7 @@ import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/backends.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { Via } from '../gateway/wire/via.ts';
+import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
@@ -28,12 +29,13 @@ export interface ServingParts {
   /** The same in all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
   readonly reportsFirstUses: boolean;
+  readonly ledger: LedgerAccess;
   readonly deprecatedBy: UsageParts['deprecatedBy'];
 }
 
 /** All that outlives a reload. */
 export function openLongLived(parts: ServingParts) {
-  const { settings, storage, guard, observe, clock, tracing, deprecatedBy } = parts;
+  const { settings, storage, guard, observe, clock, tracing, ledger, deprecatedBy } = parts;
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
@@ -71,6 +73,7 @@ export function openLongLived(parts: ServingParts) {
     clock,
     tracing,
     deprecatedBy,
+    ledger,
     via: new Via(parts.ticketSecret),
     flights: new Flights(),
     largeChecks: new LargeChecks(),

@@ -11,7 +11,6 @@ import type { Peers } from '../observe/peers/peers.ts';
 import type { Readiness } from '../observe/peers/status.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
-import { CountedSince } from './counted-since.ts';
 import type { Processes } from './processes.ts';
 import {
   type ActiveConfig,
@@ -43,7 +42,6 @@ export function createOperating(parts: OperatingParts) {
   const { config } = initial;
   const { observe, storage, uses } = processes;
   const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
-  const windowsSince = new CountedSince(config.plans, clock);
   const reloader = createReloader({
     initial,
     contracts,
@@ -52,7 +50,6 @@ export function createOperating(parts: OperatingParts) {
     load: load ?? (() => config),
     async swap(settings, fetched) {
       await processes.use(settings);
-      windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
       report(settings, observe, clock);
       if (fetched !== null) await keepCopy(config.data, fetched, observe);
@@ -70,6 +67,7 @@ export function createOperating(parts: OperatingParts) {
     lastKnown,
     state: () => state,
     peers: () => peers,
+    ledger: () => processes.ledger,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
     reload: (reason, around) =>
@@ -94,7 +92,6 @@ export function createOperating(parts: OperatingParts) {
 
   return {
     reloader,
-    windowsSince,
     /** Rejects with ListenError. */
     listen: async (fd?: number) =>
       urlOf(

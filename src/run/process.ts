@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Guard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
+import { accessTo, Ledger } from '../ledger/ledger.ts';
 import { type Observe, toAll } from '../observe/events.ts';
-import { Recorder } from '../observe/history/recorder.ts';
 import type { Log } from '../observe/log.ts';
 import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import { Peaks } from '../observe/peaks/peaks.ts';
 import { sumOfConnections } from '../observe/peers/backends.ts';
 import { deprecated } from '../observe/peers/deprecated.ts';
 import { ask, type Peers } from '../observe/peers/peers.ts';
@@ -14,7 +13,6 @@ import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
 import type { BackendConnections, ProcessReadiness } from '../observe/peers/status.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
-import { Top } from '../observe/top/top.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../records/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
@@ -25,12 +23,11 @@ import { createServing, type Serving } from './serving.ts';
 import { processStatus } from './status.ts';
 
 export interface ListenerParts {
-  readonly config: Pick<Config, 'explain' | 'tracing'>;
+  readonly config: Pick<Config, 'explain' | 'tracing' | 'usage' | 'plans'>;
   /** From 1; `null`: the only process. */
   readonly worker: number | null;
   readonly clock: () => number;
   readonly log: Log;
-  readonly minute: (minute: Uint8Array) => void;
   readonly others: readonly Observe[];
 }
 
@@ -52,12 +49,15 @@ export interface ProcessParts
 export async function openProcess(parts: ProcessParts) {
   const { settings, worker, gauges, gateway, openGuard } = parts;
   const { config } = settings;
-  const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage })) };
+  const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage, ledger })) };
   const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
-  const { observe, metrics, health, recent, recorder, tracing } = listeners;
+  const { observe, metrics, health, recent, ledger, tracing } = listeners;
   const storage = await openStorage(parts, observe);
-  recorder.watch();
+  ledger.begin(storage);
   const guard = openGuard(observe);
+  const access = accessTo(storage.ledger, ledger.writer, (warning) =>
+    observe({ type: 'state.warning', warning }),
+  );
   const serving: Serving = createServing({
     ...parts,
     storage,
@@ -65,6 +65,7 @@ export async function openProcess(parts: ProcessParts) {
     observe,
     tracing,
     reportsFirstUses: hasReceivers(config.webhooks),
+    ledger: access,
     async deprecatedBy(keyId) {
       const { answers } = await ask(gateway, deprecated, keyId);
       return answers[0]?.answer ?? deprecated.part(serving, keyId);
@@ -75,10 +76,12 @@ export async function openProcess(parts: ProcessParts) {
     id: randomUUID(),
     began: performance.now(),
     status: () => processStatus(worker, serving, health),
+    recorder: ledger.recorder,
     uses,
     ...listeners,
   };
   return {
+    ledger: access,
     observe,
     storage,
     serving,
@@ -91,12 +94,13 @@ export async function openProcess(parts: ProcessParts) {
     async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
       await serving.use(settings);
       recent.use(settings.config.explain);
+      ledger.use(settings.config);
     },
     drain: serving.drain,
     async end(): Promise<void> {
       guard.close?.();
       await serving.close();
-      recorder.close();
+      await ledger.close();
     },
     /** Call after `end`. */
     async close(): Promise<void> {
@@ -122,23 +126,25 @@ async function openStorage(
 }
 
 export async function openListeners(
-  { config, worker, clock, log, minute, others }: ListenerParts,
+  { config, worker, clock, log, others }: ListenerParts,
   gauges: Gauges,
-  stores: Parameters<typeof createMetrics>[1],
+  backends: Parameters<typeof createMetrics>[1],
 ) {
   const moment = sharedClock(clock);
   const listeners = {
     log,
     health: new ProcessHealth(),
-    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, stores, {
+    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, backends, {
       exemplars: tracesEndpointOf(config.tracing) !== null,
     }),
     recent: new RecentRequests(config.explain, { worker }),
-    top: new Top(moment.clock),
-    peaks: new Peaks(moment.clock),
-    recorder: new Recorder(moment.clock, minute),
+    ledger: new Ledger({
+      clock: moment.clock,
+      observe: (event) => observe(event),
+    }),
     tracing: await openTracing(config.tracing, { worker, observe: (event) => observe(event) }),
   };
+  listeners.ledger.use(config);
   const all = Object.values(listeners).filter((one) => one !== null);
   const observe: Observe = moment.of(toAll(...all.map((one) => one.observe), ...others));
   return { ...listeners, observe };
@@ -146,19 +152,25 @@ export async function openListeners(
 
 /** The parts may be created later. */
 function requestGauges(
-  parts: () => { readonly serving: Serving; readonly storage: Storage },
+  parts: () => {
+    readonly serving: Serving;
+    readonly storage: Storage;
+    readonly ledger: Ledger;
+  },
 ): RequestGauges {
-  const store = (name: keyof BackendConnections) => () =>
+  const backend = (name: keyof BackendConnections) => () =>
     sumOfConnections(parts().serving.upstreams.status)[name];
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,
     bodies: () => parts().serving.bodies.held,
     bodyBudget: () => parts().serving.bodies.budget,
-    backendOpen: store('open'),
-    backendIdle: store('idle'),
-    backendMost: store('most'),
-    backendWaiting: store('waiting'),
+    backendOpen: backend('open'),
+    backendIdle: backend('idle'),
+    backendMost: backend('most'),
+    backendWaiting: backend('waiting'),
     unsaved: () => parts().storage.unsavedFor() / 1_000,
+    usageBytes: () => parts().ledger.bytes,
+    usageWaiting: () => parts().ledger.writer.waiting,
   };
 }

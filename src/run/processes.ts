@@ -2,6 +2,7 @@ import { makeTicketSecret } from '@storegate/http1/tls';
 import type { AdminContext } from '../admin/context.ts';
 import { createGuard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
+import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Observe } from '../observe/events.ts';
 import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -14,7 +15,7 @@ import type { ProcessParts } from './process.ts';
 import type { ActiveConfig } from './reload.ts';
 
 export interface ProcessesParts
-  extends Pick<ProcessParts, 'settings' | 'clock' | 'log' | 'minute' | 'others' | 'gateway'> {
+  extends Pick<ProcessParts, 'settings' | 'clock' | 'log' | 'others' | 'gateway'> {
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
   readonly onDetection: (heard: Detection, worker: number) => void;
 }
@@ -34,6 +35,7 @@ export interface Processes {
     | 'lastKnown'
     | 'announce'
   > & { readonly state: State };
+  readonly ledger: LedgerAccess;
   readonly uses: AdminContext['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   readonly readiness: () => Pick<ProcessReadiness, 'down'> & {

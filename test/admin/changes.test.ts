@@ -1,10 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { recordsInFile } from '../../src/records/embedded/records.ts';
-import { openStateFile } from '../../src/state/embedded/file.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import { KEPT } from '../support/audit.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -100,30 +97,5 @@ describe('the target of an entry', () => {
       { plan: 'team', reason: 'team', by: 'local' },
       { plan: 'crew', reason: 'crew', by: 'local' },
     ]);
-  });
-
-  test('of older entries, which named the subject, is found by the new spelling with the author of a ban', async () => {
-    const [key, team] = [await create(), await create({ plan: 'team', account: 'other' })];
-    const banned = async (id: string) =>
-      (await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'new' })).body.bans[0].until;
-    const until = await banned(key.id);
-    const db = openStateFile(gateway.config.data);
-    for (const target of [`key:${key.id}`, 'account:team:other', 'account:team:another']) {
-      const at = gateway.clock.now;
-      const entry = { at, actor: 'anna', action: 'bans.add', target, before: { until: null } };
-      await recordsInFile(db, KEPT).auditLog.append({
-        entry: { ...entry, after: { until, reason: 'old' }, requestId: 'before' },
-        idempotent: null,
-      });
-    }
-    db.close();
-    expect(await actions(`?target=${key.id}`)).toEqual(['bans.add', 'bans.add', 'keys.create']);
-    expect(await actions('?target=other')).toEqual(['bans.add']);
-    expect(await actions(`?target=key:${key.id}`)).toEqual(['bans.add']);
-    expect((await admin('GET', '/bans')).body.bans).toEqual([
-      expect.objectContaining({ key: key.id, by: 'anna', reason: 'old' }),
-    ]);
-    await banned(team.id);
-    expect(await actions('?target=other')).toEqual(['bans.add', 'bans.add']);
   });
 });

@@ -87,6 +87,7 @@ const LOWEST: Readonly<Record<Role, readonly string[]>> = {
     'listBans',
     'listBanHistory',
     'getUsage',
+    'getUsageReport',
     'getStatus',
     'listBackends',
     'getTop',

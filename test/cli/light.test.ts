@@ -10,7 +10,11 @@ test('the command line loads only commander on start', () => {
     'commander',
   ]);
   expect(
-    loaded.filter((name) => /^(run|state|records\/(embedded|redis|transfer)|store|admin|gateway|openapi|reference)\//.test(name)),
+    loaded.filter((name) =>
+      /^(run|state|records\/(embedded|redis|transfer)|store|admin|gateway|openapi|reference)\//.test(
+        name,
+      ),
+    ),
   ).toEqual([]);
 });
 

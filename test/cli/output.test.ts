@@ -81,7 +81,7 @@ describe('the result of a command', () => {
       code: 2,
       err: expect.stringContaining('no names'),
     });
-    expect(await run(['keys', 'list', '-o', 'csv'])).toMatchObject({
+    expect(await run(['keys', 'list', '-o', 'xml'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('json, yaml, table, name'),
     });

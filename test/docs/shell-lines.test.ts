@@ -23,6 +23,7 @@ const PAGES = [
   'monitoring',
   'troubleshooting',
   'clients',
+  'usage',
 ].map((name) => (name === 'README' ? `${name}.md` : `docs/${name}.md`));
 /** They begin with nothing, so they may start a gateway and make a key. */
 const TUTORIALS = ['README.md', 'docs/quickstart.md', 'docs/tutorial.md'];

@@ -53,7 +53,11 @@ async function differencesOn(page: Page, url: string, operations: number): Promi
   if (last === undefined) return differences;
   await page.goto('about:blank');
   await page.goto(`${url}/docs/${last.href}`);
-  await page.waitForFunction(isOpen(last.path));
+  await page
+    .locator(OPENED)
+    .filter({ hasText: withBreaks(last.path) })
+    .first()
+    .waitFor();
   return differences;
 }
 
@@ -78,7 +82,8 @@ async function operationLinks(page: Page): Promise<OperationLink[]> {
   return [...byOperation.values()];
 }
 
-/** In the page. Long paths have places where a line may break. */
-const isOpen = (path: string): string =>
-  `[...document.querySelectorAll('main details[open], main .is-open')].some(({ textContent }) =>
-    textContent.replaceAll('\u200b', '').includes(${JSON.stringify(path)}))`;
+const OPENED = 'main details[open], main .is-open';
+
+/** Long paths have places where a line may break. */
+const withBreaks = (path: string): RegExp =>
+  new RegExp([...path].map((char) => char.replace(/[^\w]/, '\\$&')).join('\u200b?'));

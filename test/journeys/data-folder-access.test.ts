@@ -29,7 +29,7 @@ const EMBEDDED = [
   'gateway.json',
 ];
 const REDIS = ['keys-copy.db', 'keys-copy.db-wal', 'keys-copy.lock'];
-const BOTH = ['contract-copy.json', 'history.1.lock'];
+const BOTH = ['contract-copy.json', 'usage.1.lock'];
 
 const contract = createServer((_request, response) => response.end(CONTRACT));
 let receiver: Receiver;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -40,6 +40,8 @@ async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
   return bodyOf(await adminOf(url)('POST', `/plans/${plan}/simulate`, { limits })).lastDay;
 }
 
+const minuteOf = (at: number) => new Date(Math.floor(at / MINUTE) * MINUTE).toISOString();
+
 /** A request is reported when its response has ended, which may be after the client has it. */
 const counted = (url: string, total: number) =>
   until(`${total} are counted`, async () => {
@@ -62,7 +64,7 @@ describe('a simulated plan', () => {
 
     const day = await tried(one.adminUrl, '4/minute,18/day,100/hour');
     expect(day).toMatchObject({
-      since: new Date(began).toISOString(),
+      since: minuteOf(began),
       requests: { admitted: 38, refused: 1 },
       windows: [
         {
@@ -116,7 +118,7 @@ describe('a simulated plan', () => {
     );
     one.clock.pass(MINUTE);
     const [minute, hour] = (await tried(one.adminUrl, '4/minute,50/hour')).windows;
-    expect([minute.since, minute.limited]).toEqual([new Date(began).toISOString(), 1]);
+    expect([minute.since, minute.limited]).toEqual([minuteOf(began), 1]);
     expect([hour.since, hour.limited]).toEqual([new Date(put).toISOString(), 0]);
     one.clock.pass(26 * HOUR);
     expect((await tried(one.adminUrl, '4/minute')).subjects).toEqual([]);
@@ -147,7 +149,7 @@ describe('a simulated plan', () => {
     await one.close();
     expect(
       (await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out,
-    ).toMatch(/\nNo gateway has data of the last 24 hours\.\n$/);
+    ).toMatch(new RegExp(`\\n${id} +acme +minute +9 `));
   });
 });
 
@@ -157,6 +159,7 @@ describe('gateways that share a Redis', () => {
     redis = await startRedis();
   });
   afterAll(() => redis.stop());
+  beforeEach(async () => void (await redis.admin.flushall()));
 
   test('combine the use of a key or an account in the same window', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
@@ -183,7 +186,13 @@ describe('gateways that share a Redis', () => {
     redis.signal('SIGSTOP');
     expect(await send(one.url, secret, 2)).toEqual([200, 200]);
     redis.signal('SIGCONT');
-    await counted(two.adminUrl, 5);
+    await until('5 are counted', async () => {
+      const { items } = (await adminOf(two.adminUrl)('GET', '/top')).body;
+      return items.some(
+        ({ account, count }: { account: string; count: number }) =>
+          account === 'shared' && count === 5,
+      );
+    });
     const near = one.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
     expect(near).toEqual([false, false, false, false, false]);
     const { windows, subjects } = await tried(two.adminUrl, '2/minute', 'team');

@@ -207,11 +207,10 @@ describe('gateways that share a Redis', () => {
         expect.stringMatching(/^gone:1\?\[2J was last seen at 20\S+ and did not shut down\.$/m),
       ]);
       await redis.admin.zadd('sg:fleet', Date.now(), name);
-      for (const command of ['top', 'history', 'backends'])
-        expect(
-          (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } }))
-            .out,
-        ).toContain('gone:1?[2J did not respond');
+      const backends = await commandLine(one.folder)(['backends'], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
+      expect(backends.out).toContain('gone:1?[2J did not respond');
     } finally {
       await redis.admin.zrem('sg:fleet', name);
     }

@@ -5,6 +5,7 @@ import { loadContract } from '../../src/config/contract/contract.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { MINUTE } from '../support/limits.ts';
+import { until } from '../support/until.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -22,6 +23,39 @@ const usage = (key: string) => gateway.client.get('/usage').set('X-API-Key', key
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('GET /usage', () => {
+  test('returns the usage of a month or a day of the key alone', async () => {
+    const [mine, other] = [await gateway.key(), await gateway.key()];
+    for (const { secret } of [mine, mine, other]) await pets(secret);
+    await pets(mine.secret);
+    await pets(mine.secret);
+    const day = new Date(gateway.clock.now).toISOString().slice(0, 10);
+    const of = async (period: string) =>
+      await usage(mine.secret)
+        .query({ period })
+        .then(({ body, status }) => ({ status, ...body }));
+    await until('all are counted', async () => {
+      const { period } = await of(day);
+      return period.operations[0]?.requests === 4;
+    });
+    const { period } = await of(day.slice(0, 7));
+    expect(period).toMatchObject({
+      name: day.slice(0, 7),
+      operations: expect.arrayContaining([
+        expect.objectContaining({ operation: 'listPets', requests: 4, units: 3, refused: 1 }),
+      ]),
+    });
+    expect(Date.parse(period.since)).toBeLessThanOrEqual(gateway.clock.now);
+    expect((await of('2020-02')).period.operations).toEqual([]);
+    expect(await of('2020-13')).toMatchObject({
+      code: 'invalid_request',
+      details: [{ in: 'query', pointer: '/period' }],
+    });
+    let last = await of(day);
+    for (let i = 0; i < 10; i++) last = await of(day);
+    expect(last).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect((await usage(mine.secret)).status).toBe(200);
+  });
+
   test('returns plan, windows, costs, escalation and key, costs nothing, and matches the published document', async () => {
     const { secret, id } = await gateway.key({ label: 'mine', scopes: ['pets:write'] });
     await pets(secret);

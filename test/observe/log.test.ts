@@ -103,6 +103,7 @@ describe('the lines of the log', () => {
       scopes: [],
       declared: 0,
       received: 0,
+      sent: 0,
       authenticated: null,
       admitted: null,
       forwarded: null,

@@ -16,10 +16,9 @@ test('every listener of a process receives the events of a request', async () =>
     worker: 2,
     clock: Date.now,
     log: { observe: (event: Event) => void logged.push(event), droppedLines: 3, close: () => {} },
-    minute: () => {},
     others: [(event: Event) => void others.push(event)],
   };
-  const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(
+  const { health, metrics, recent, ledger, observe } = await openListeners(
     parts,
     CARRYING,
     () => [],
@@ -39,7 +38,5 @@ test('every listener of a process receives the events of a request', async () =>
   );
   expect(await metrics.text()).toContain('storegate_log_lines_dropped_total 3');
   expect(recent.explain('r1')).not.toBeNull();
-  expect(top.counts('minute', 'requests').summary.total).toBe(1);
-  expect(peaks.counts('free', []).costliest).toBe(1);
-  expect(recorder.total[0]).toBe(1);
+  expect(ledger.recorder.total[0]).toBe(1);
 });

@@ -11,4 +11,6 @@ export const CARRYING: RequestGauges = {
   backendMost: () => 8,
   backendWaiting: () => 1,
   unsaved: () => 6,
+  usageBytes: () => 9,
+  usageWaiting: () => 10,
 };

@@ -12,7 +12,7 @@ const large = (tokens: number, reason: string): Large => ({ tokens, reason });
 /** By path. */
 export const LARGE_FILES: Readonly<Record<string, Large>> = {
   'admin-api/generated/types.ts': large(
-    5_459,
+    5_757,
     'generated: the types of the admin API, from its contract',
   ),
   'http1/client-connection.ts': large(3_025, 'one state machine: a connection to a backend'),
@@ -38,5 +38,4 @@ export const LARGE_FUNCTIONS: Readonly<Record<string, Large>> = {
     'one keyword after another, each translated by a function of its own',
   ),
   'run/build.ts buildPipeline': large(415, 'composition: it names each stage'),
-  'run/gateway.ts createGateway': large(452, 'composition: it names each part that it hands over'),
 };

@@ -52,7 +52,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'keys.identity': ['gateway/upstream/headers.ts'],
   addresses: ['common/callers/address-rules.ts'],
   cors: ['gateway/reply/cors.ts'],
-  usage: ['config/own-paths.ts'],
+  usage: ['config/own-paths.ts', 'ledger/retention.ts'],
   reference: ['config/own-paths.ts'],
   console: ['admin/console.ts'],
   audit: ['records/redis/audit-entries.ts'],

@@ -38,6 +38,8 @@ export class ServerCall {
   left = false;
   over = false;
   bodyBytes = 0;
+  /** Of the body of the response, without its coding. */
+  sentBytes = 0;
   bodyWhole = false;
   /** Why the rest of the body will not arrive; `null` while it may. */
   bodyError: Error | null = null;
@@ -151,6 +153,7 @@ export class ServerCall {
     const text = statusLine(status, reason) + fields.text + this.#closing(fields);
     this.status = status;
     this.over = true;
+    if (!bodiless) this.sentBytes = body.length;
     if (bodiless || body.length === 0) this.#transport.write(text);
     else if (typeof body === 'string') this.#transport.write(text + body);
     else if (body.length <= ONE_WRITE) this.#transport.write(text + body.toString('latin1'));
@@ -183,6 +186,7 @@ export class ServerCall {
       return true;
     }
     this.#owed -= bytes.length;
+    this.sentBytes += bytes.length;
     const more = this.#transport.write(
       this.#takeHead() + (this.#measure === 'chunks' ? chunkText(bytes) : bytes.toString('latin1')),
     );

@@ -1,6 +1,6 @@
-import { rowIn } from '../../observe/history/packing.ts';
-import { addTo, COLUMNS, sumOf } from '../../observe/history/row.ts';
 import type { LiveProcess } from '../../observe/peers/live.ts';
+import { rowIn } from '../../observe/traffic/packing.ts';
+import { addTo, COLUMNS, sumOf } from '../../observe/traffic/row.ts';
 
 /** A single tick has too few durations for a 99th percentile. */
 const LATELY = 5;
@@ -10,7 +10,7 @@ const REMEMBERED = 10_000;
 export interface Counted {
   /** Milliseconds; 0: the first tick, without counts. */
   readonly span: number;
-  /** A row as in observe/history. */
+  /** A row as in observe/traffic. */
   readonly row: Float64Array;
   readonly rows: readonly Float64Array[];
   /** The last ticks and their milliseconds. */

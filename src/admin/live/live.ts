@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, LiveRefused, PeerCoverage } from '@storegate/admin-api';
 import { SECOND } from '../../common/time.ts';
-import { classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import { backendsOfAll, sumOfConnections } from '../../observe/peers/backends.ts';
 import { type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { type FilterWords, fits, newestOf } from '../../observe/peers/requests.ts';
+import { classesIn, requestsIn, verdictsIn } from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';

@@ -1,55 +1,48 @@
 import type { Operations } from '@storegate/admin-api';
-import { DAY } from '../../common/time.ts';
+import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
+import { type BlockHead, POLICIES } from '../../ledger/block.ts';
+import { startOf } from '../../ledger/names.ts';
+import { joinOutages, type StateOutage } from '../../ledger/outages.ts';
+import { type RankedItem, Ranking } from '../../ledger/ranking.ts';
+import { readLedger } from '../../ledger/read.ts';
+import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
 import { PUBLIC_PLAN } from '../../limits/plans.ts';
-import type { Span } from '../../observe/history/history.ts';
-import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
-import type { StateOutage } from '../../observe/history/outages.ts';
-import { classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
 import {
-  HISTORY_STEPS,
-  type HistoryAnswer,
-  type HistoryQuery,
-  history,
-  historySince,
-  MOST_STEPS,
-  mergeHistory,
-  mergeOutages,
-} from '../../observe/peers/history.ts';
-import { ask, completeSince, type PeerAnswers } from '../../observe/peers/peers.ts';
-import { mergeTop, top } from '../../observe/peers/top.ts';
-import type { Counted } from '../../observe/top/summary.ts';
-import type { Counting } from '../../observe/top/top.ts';
+  COLUMNS,
+  classesIn,
+  requestsIn,
+  statusesIn,
+  verdictsIn,
+} from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { operationNames, refuseUnknown } from '../filters.ts';
-import { latencyOf, lostView, time } from '../view.ts';
+import { coverageView } from '../ledger.ts';
+import { latencyOf, time } from '../view.ts';
+
+type Query = Operations['getHistory']['query'];
+
+const STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
+
+/** Milliseconds. A window begins with a minute, the day with an hour. */
+const WINDOWS = {
+  minute: { length: MINUTE, grain: MINUTE },
+  hour: { length: HOUR, grain: MINUTE },
+  day: { length: DAY, grain: HOUR },
+} as const;
+
+interface Step {
+  /** Unix milliseconds. */
+  readonly start: number;
+  readonly row: Float64Array;
+  readonly minutes: Set<number>;
+  policies: number;
+}
 
 export function trafficOperations(context: AdminContext) {
-  /** Splits the query by the steps that one answer may have. */
-  async function askInParts(question: HistoryQuery) {
-    const all: PeerAnswers<HistoryAnswer>[] = [];
-    const most = MOST_STEPS * HISTORY_STEPS[question.step];
-    for (let from = question.from; from < question.to; from += most) {
-      const to = Math.min(question.to, from + most);
-      all.push(await ask(context.peers(), history, { ...question, from, to }));
-    }
-    const gateways = all.flatMap((one) => one.answers);
-    const answers = gateways.map(({ answer }) => answer);
-    const lost = all.at(-1)?.lost ?? [];
-    return {
-      since: answers.length === 0 ? null : completeSince(historySince(question, answers), lost),
-      steps: mergeHistory(answers),
-      outages: mergeOutages(answers),
-      gateways: [...new Set(gateways.map(({ gateway }) => gateway))],
-      unresponsive: [...new Set(all.flatMap(({ unresponsive }) => unresponsive))],
-      isolated: all.find(({ isolated }) => isolated !== null)?.isolated ?? null,
-      lost,
-    };
-  }
-
-  function refuseUnknownIn({ plan, operation }: Operations['getHistory']['query']): void {
+  function refuseUnknownIn({ plan, operation }: Query): void {
     const { plans } = context.plans();
     refuseUnknown('plan', plan, [...plans.keys(), PUBLIC_PLAN]);
     refuseUnknown('operation', operation, operationNames(context));
@@ -58,65 +51,96 @@ export function trafficOperations(context: AdminContext) {
   return {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
-      const length = HISTORY_STEPS[step];
+      refuseBoth(query);
+      const length = STEPS[step];
       const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
-      const { since, steps, outages, gateways, unresponsive, lost, isolated } = await askInParts({
+      const to = Math.max(from, Math.floor(now / MINUTE) * MINUTE);
+      const steps = new Steps(length, query);
+      const answer = await readLedger(context.ledger(), {
+        now,
         from,
-        to: Math.max(from, now),
-        step,
-        row: rowOf(query),
+        blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'minute'),
+        async each(block) {
+          if (block.start < to) steps.add(block, await block.read('traffic'));
+        },
       });
-      if (steps.every(({ row }) => requestsIn(row) === 0)) refuseUnknownIn(query);
-      const view = {
-        step,
-        since: time(since),
-        steps: steps.map(stepView),
-        outages: outages.map(outageView),
-      };
-      return ok({ ...view, gateways, lost: lostView(lost), unresponsive, isolated });
-    },
-    getTop: async ({ query }) => {
-      const { window = 'hour', by = 'requests', limit = 20 } = query;
-      const question = { window, by: by === 'near-limit' ? 'near' : by } as const;
-      const { answers, unresponsive, lost, isolated } = await ask(context.peers(), top, question);
-      const counts = answers.map(({ answer }) => answer);
-      const { since, summary } = mergeTop(question.by, counts);
+      if (steps.all.every(({ row }) => requestsIn(row) === 0)) refuseUnknownIn(query);
+      const { gateways, ...view } = coverageView(answer);
       return ok({
-        window: question.window,
-        by: question.by === 'near' ? 'near-limit' : question.by,
-        since: answers.length === 0 ? null : time(completeSince(since, lost)),
-        total: summary.total,
-        error: summary.floor,
-        items: summary.items.slice(0, limit).map((item) => itemView(item, summary.total)),
-        gateways: answers.map(({ gateway, answer }) => ({
-          gateway,
-          since: time(answer.since),
-          missing: answer.missing,
-        })),
-        unresponsive,
-        isolated,
+        ...view,
+        step,
+        steps: steps.all.map(stepView),
+        outages: joinOutages(steps.outages).map(outageView),
+        gateways: gateways.map(({ gateway }) => gateway),
+      });
+    },
+    getTop: async ({ query, now }) => {
+      const { window = 'hour', by = 'requests', limit = 20 } = query;
+      const { length, grain } = WINDOWS[window];
+      const from = startOf(now - length, grain);
+      const period = { from, to: now + MINUTE };
+      const ranking = new Ranking(by);
+      const answer = await readLedger(context.ledger(), {
+        now,
+        from,
+        blocks: (reader) =>
+          grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period),
+        each: async (block) => ranking.add(await block.read('usage')),
+      });
+      const { total } = ranking;
+      const { lost: _lost, ...view } = coverageView(answer);
+      return ok({
+        ...view,
+        window,
+        by,
+        total,
+        items: ranking.items(limit).map((item) => itemView(item, total)),
       });
     },
   } satisfies Partial<AdminOperations>;
 }
 
-function rowOf({ operation, plan }: Operations['getHistory']['query']): string {
-  if (operation !== undefined && plan !== undefined)
-    throw new AdminError(
-      'invalid_value',
-      'Ask for an operation or for a plan: both together are not counted.',
-    );
-  return operation !== undefined
-    ? operationRow(operation)
-    : plan !== undefined
-      ? planRow(plan)
-      : ALL;
+class Steps {
+  readonly #length: number;
+  readonly #filter: TrafficFilter;
+  readonly #steps = new Map<number, Step>();
+  readonly outages: StateOutage[] = [];
+
+  constructor(length: number, filter: TrafficFilter) {
+    this.#length = length;
+    this.#filter = filter;
+  }
+
+  /** Oldest first. */
+  get all(): Step[] {
+    return [...this.#steps.values()].sort((one, other) => one.start - other.start);
+  }
+
+  add({ start: minute, span, policies }: BlockHead, traffic: Uint8Array): void {
+    const start = Math.floor(minute / this.#length) * this.#length;
+    const step = this.#steps.get(start) ?? {
+      start,
+      row: new Float64Array(COLUMNS),
+      minutes: new Set<number>(),
+      policies: 0,
+    };
+    this.#steps.set(start, step);
+    addTraffic(step.row, traffic, this.#filter);
+    step.minutes.add(minute);
+    step.policies |= policies;
+    if (policies > 0) this.outages.push({ begin: minute, end: minute + span, policies });
+  }
 }
 
-function stepView({ start, minutes, policies, row }: Span) {
+function refuseBoth({ operation, plan }: Query): void {
+  if (operation !== undefined && plan !== undefined)
+    throw new AdminError('invalid_value', 'Ask for an operation or for a plan, not for both.');
+}
+
+function stepView({ start, minutes, policies, row }: Step) {
   return {
     at: time(start),
-    minutes,
+    minutes: minutes.size,
     requests: requestsIn(row),
     ...verdictsIn(row),
     classes: classesIn(row),
@@ -134,15 +158,13 @@ const outageView = ({ begin, end, policies }: StateOutage) => ({
 
 const policiesOf = (bits: number) => POLICIES.filter((_policy, i) => (bits & (1 << i)) !== 0);
 
-function itemView({ count, error, last, about }: Counted<Counting>, total: number) {
-  const { keyId, account, plan, operation } = about;
+function itemView({ client, operation, count, last }: RankedItem, total: number) {
   return {
-    key: keyId,
-    account,
-    plan,
+    key: client?.key ?? null,
+    account: client?.account ?? null,
+    plan: client?.plan ?? null,
     operation,
     count,
-    error,
     share: Math.round((count / total) * 10_000) / 10_000,
     last: time(last),
   };

@@ -2,7 +2,6 @@ import type { LastDay, Plan, PlanAddresses, PlanDraft, PlanSimulation } from '@s
 import {
   limitedInWords,
   missingGateways,
-  missingWorkers,
   NO_LAST_DAY,
   simulatedRequests,
   simulationGaps,
@@ -82,7 +81,7 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
 });
 
 function showLastDay(day: LastDay, page: Page): string {
-  const { windows, subjects, gateways } = day;
+  const { windows, subjects } = day;
   if (day.since === null) return page.notes(NO_LAST_DAY, ...missingGateways(day));
   const clients = subjects.flatMap(({ key, account, windows }) =>
     windows.map(({ refused, ...window }) => ({
@@ -108,7 +107,6 @@ function showLastDay(day: LastDay, page: Page): string {
     page.notes(
       ...simulatedRequests(day, inSentence),
       ...simulationGaps(day, inSentence),
-      ...missingWorkers(gateways),
       ...missingGateways(day),
     ),
   ].join('');

@@ -9,17 +9,14 @@ import {
 import {
   lostGateway,
   missingGateways,
-  missingWorkers,
-  NO_GATEWAY,
+  NO_USAGE,
   outageInWords,
-  overcount,
-  topError,
   topTotal,
 } from '@storegate/admin-api/words';
 import { call, duration, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page } from '../output.ts';
 
-const FIGURES = ['count', 'share', 'too high by', 'last'] as const;
+const FIGURES = ['count', 'share', 'last'] as const;
 const TOP_COLUMNS = {
   keys: ['key', 'account', 'plan', ...FIGURES],
   deprecated: ['key', 'account', 'plan', 'operation', ...FIGURES],
@@ -70,33 +67,27 @@ export const historyCommand = call('history', 'show traffic of the last 24 hours
 });
 
 function showTop(top: Top, page: Page): string {
-  const { by, items, gateways, unresponsive } = top;
-  if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
+  const { by, items, since } = top;
+  if (since === null) return `${NO_USAGE}\n`;
   const columns = by === 'operations' || by === 'deprecated' ? TOP_COLUMNS[by] : TOP_COLUMNS.keys;
-  const error = topError(top);
   return (
     page.table<string>(columns, items.map(itemRow)) +
-    page.notes(
-      topTotal(top, inSentence),
-      ...(error === null ? [] : [error]),
-      ...missingWorkers(gateways),
-      ...missingGateways(top),
-    )
+    page.notes(topTotal(top, inSentence), ...missingGateways(top))
   );
 }
 
-function itemRow({ error, share, ...rest }: TopItem) {
-  return { ...rest, share: `${(100 * share).toFixed(1)} %`, 'too high by': overcount(error) };
+function itemRow({ share, ...rest }: TopItem) {
+  return { ...rest, share: `${(100 * share).toFixed(1)} %` };
 }
 
 function showHistory(history: History, page: Page): string {
-  const { steps, step, since, outages, gateways, lost, unresponsive } = history;
-  if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
+  const { steps, step, since, outages, lost } = history;
+  if (since === null) return `${NO_USAGE}\n`;
   return (
     page.table(HISTORY_COLUMNS, steps.map(stepRow), 'No requests.') +
     page.notes(
       `One row per ${step}; the current minute is excluded. A missing row: no gateway was running.`,
-      ...(since === null ? [] : [`Complete since ${inSentence(since)}.`]),
+      `Complete since ${inSentence(since)}.`,
       ...outages.map((one) => outageInWords(one, inSentence)),
       ...lost.map((one) => lostGateway(one, inSentence)),
       ...missingGateways(history),

@@ -1,7 +1,10 @@
-import type { BodyOf, Usage } from '@storegate/admin-api';
-import { recordInWords } from '@storegate/admin-api/words';
-import { call, command, option, wholeNumber } from '../command.ts';
-import { inSentence, type Page, type View } from '../output.ts';
+import type { BodyOf, Operations, Usage, UsageReport } from '@storegate/admin-api';
+import { lostGateway, missingGateways, NO_USAGE, recordInWords } from '@storegate/admin-api/words';
+import { InvalidArgumentError } from 'commander';
+import { call, command, type Options, option, wholeNumber, withApi } from '../command.ts';
+import type { Api } from '../connect/api.ts';
+import { inSentence, type Page, print, type View } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = [
   'subject',
@@ -14,9 +17,32 @@ const COLUMNS = [
   'strikes',
 ] as const;
 
+const BY =
+  'what each row is of: day, hour, account, key, plan, operation, status or code, several with commas';
+
+type ReportOptions = Omit<Operations['getUsageReport']['query'], 'format'> & {
+  readonly month?: Readonly<Record<'from' | 'to', string>>;
+};
+
 export const usageCommands = command('usage', 'show and adjust usage counters', {
   examples: ['usage get acme'],
   commands: [
+    command('report', 'sum up the usage of a period', {
+      options: [
+        option('--month <month>', 'a month in UTC, e.g. 2030-01; default: this month', month),
+        option('--from <time>', 'begin of the period, e.g. 2030-01-15, in place of a month'),
+        option('--to <time>', 'end of the period, exclusive; default: now'),
+        option('--by <list>', BY).default('account'),
+        option('--account <name>', 'filter by account'),
+        option('--key <id>', 'filter by key'),
+        option('--plan <name>', 'filter by plan'),
+        option('--operation <name>', 'filter by operation of the contract'),
+        option('--status <status>', 'filter by status of the response'),
+      ],
+      examples: ['usage report --month 2030-01 --by account,operation -o csv'],
+      run: (terminal, options: Options & ReportOptions) =>
+        withApi(terminal, options, (api) => printReport(terminal, api, options)),
+    }),
     call('get <key-or-account>', 'show the counters of a key or account', {
       examples: ['usage get key_4fGh…'],
       ask: async (api, _options, subject) =>
@@ -47,6 +73,42 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
     }),
   ],
 });
+
+function month(text: string): ReportOptions['month'] {
+  const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (year === undefined)
+    throw new InvalidArgumentError('Use a year and a month, such as 2030-01.');
+  const next = new Date(Date.UTC(Number(year), Number(number)));
+  return { from: `${text}-01`, to: next.toISOString().slice(0, 10) };
+}
+
+async function printReport(terminal: Terminal, api: Api, options: Options & ReportOptions) {
+  const { month: period, from, to, by, account, key, plan, operation, status, output } = options;
+  const query = { from, to, by, account, key, plan, operation, status, ...period };
+  if (options.json || (output !== 'csv' && output !== 'ndjson')) {
+    const report = await api.call('getUsageReport', { params: query });
+    await print(terminal, options, report, { text: reportTable });
+    return;
+  }
+  const headers = await api.download('/usage/report', { ...query, format: output }, terminal.out);
+  if (headers['x-usage-dropped'] !== '0' || headers['x-usage-lost'] !== '0')
+    terminal.err('Requests are missing: see "storegate usage report --json".\n');
+}
+
+function reportTable({ rows, since, lost, dropped, ...report }: UsageReport, page: Page): string {
+  const missing = dropped > 0 ? [`At least ${dropped} requests could not be stored.`] : [];
+  return (
+    page.table(Object.keys(rows[0] ?? {}), rows as unknown as readonly Row[], NO_USAGE) +
+    page.notes(
+      `From ${report.from} to ${report.to}${since === null ? '' : `, complete since ${inSentence(since)}`}.`,
+      ...lost.map((one) => lostGateway(one, inSentence)),
+      ...missing,
+      ...missingGateways(report),
+    )
+  );
+}
+
+type Row = Readonly<Record<string, unknown>>;
 
 export function windowsTable(usage: readonly Usage[], page: Page): string {
   const rows = usage.flatMap(({ windows, ...rest }) =>

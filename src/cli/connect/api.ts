@@ -22,6 +22,12 @@ export interface Connection {
     onEvent: (event: LiveEvent) => void,
     stop: AbortSignal,
   ): Promise<void>;
+  /** Writes the text of an answer as it comes, and resolves with its headers. Throws CommandError. */
+  download(
+    path: string,
+    query: NonNullable<Sent['query']>,
+    write: (text: string) => void,
+  ): Promise<Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
 

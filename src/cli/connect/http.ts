@@ -10,6 +10,9 @@ import {
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
 
+/** Milliseconds of a download. */
+const DOWNLOAD = 600_000;
+
 interface HttpOptions {
   /** The shell user, valid only with the token of the data folder. */
   readonly user?: string | null;
@@ -117,6 +120,19 @@ export function connectOverHttp(
         text = rest;
         for (const event of events) onEvent(event);
       }
+    },
+    async download(path, query, write) {
+      const response = await send('GET', path, { query }, AbortSignal.timeout(DOWNLOAD));
+      if (!response.ok) throw await refusalIn(response);
+      try {
+        for await (const part of response.body!.pipeThrough(new TextDecoderStream())) write(part);
+      } catch (cause) {
+        throw lost(
+          `Lost the connection to the gateway at ${base}: the output is incomplete.`,
+          cause,
+        );
+      }
+      return Object.fromEntries(response.headers);
     },
     // Idle connections do not keep the process alive.
     close: async () => {},

@@ -49,6 +49,7 @@ export async function connectLocally(
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
     peers: storage.peers,
+    ledger: storage.ledger,
     // A running gateway may have other webhook variables than this shell.
     async webhooks() {
       storage.refuseRunning();
@@ -99,7 +100,7 @@ export async function connectLocally(
     call: (method, path, sent = {}) =>
       hereOrThere(
         // Only JSON values, as over HTTP.
-        async () => JSON.parse(JSON.stringify((await ask(api, operator, method, path, sent)).body)),
+        async () => jsonOf(await ask(api, operator, method, path, sent)),
         (running) => running.call(method, path, sent),
       ),
     follow: (path, query, onEvent, stop) =>
@@ -108,11 +109,28 @@ export async function connectLocally(
           await listen((await ask(api, operator, 'GET', path, { query })).follow!, onEvent, stop),
         (running) => running.follow(path, query, onEvent, stop),
       ),
+    download: (path, query, write) =>
+      hereOrThere(
+        async () => {
+          const { stream, headers = {} } = await ask(api, operator, 'GET', path, { query });
+          for await (const part of stream!.text) write(part);
+          return Object.fromEntries(
+            Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+          );
+        },
+        (running) => running.download(path, query, write),
+      ),
     async close() {
       await api.close();
       await storage.close();
     },
   };
+}
+
+/** As over HTTP. */
+async function jsonOf({ body, stream }: AdminAnswer): Promise<unknown> {
+  if (!stream) return JSON.parse(JSON.stringify(body));
+  return JSON.parse((await Array.fromAsync(stream.text)).join(''));
 }
 
 /** A change of counters without the windows of the contract would lose their values. */

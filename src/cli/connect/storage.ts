@@ -1,5 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts';
 import type { Config } from '../../config/config.ts';
+import { accessTo, type LedgerAccess } from '../../ledger/ledger.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { openOutbox } from '../../records/embedded/outbox.ts';
 import { recordsInFile } from '../../records/embedded/records.ts';
@@ -10,6 +11,7 @@ import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
 import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import { readLedgerIn } from '../../state/ledger-folder.ts';
 import type { State } from '../../state/state.ts';
 
 export interface Storage {
@@ -20,6 +22,8 @@ export interface Storage {
   readonly peers: () => Peers;
   /** Throws AdminError if a gateway runs on the folder. */
   readonly refuseRunning: () => void;
+  /** Throws AdminError if a gateway runs on the folder, which has counted more. */
+  readonly ledger: () => LedgerAccess;
   readonly outbox: () => Promise<Outbox>;
   close(): Promise<void>;
 }
@@ -54,10 +58,11 @@ async function openShared(
   audit: Config['audit'],
 ): Promise<Storage> {
   const { openOffline } = await import('../../records/redis/open.ts');
-  const { state, peers, close, outbox, ...records } = await openOffline(settings, audit);
+  const { state, peers, close, outbox, ledger, ...records } = await openOffline(settings, audit);
   let asked: Peers | null = null;
   return {
     records,
+    ledger: () => accessTo(ledger, null, process.emitWarning),
     state: () => state,
     peers() {
       asked ??= peers();
@@ -120,6 +125,10 @@ function openFolder({ data, admin, audit }: Config): Storage {
 
   return {
     records: recordsInFile(db, audit),
+    ledger() {
+      refuseRunning();
+      return accessTo(readLedgerIn(data), null, process.emitWarning);
+    },
     state,
     peers,
     refuseRunning,

@@ -1,6 +1,7 @@
 import { isObject, type Json, objectsIn } from '@storegate/openapi';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Contract, Operation } from '../../config/contract/contract.ts';
+import { FIGURES } from '../../ledger/report.ts';
 import { KIND_NAMES } from '../../limits/kinds.ts';
 import { createNames } from './published/names.ts';
 import type { Refusals } from './published/refusals.ts';
@@ -83,7 +84,18 @@ const IN_FLIGHT = {
   description: 'Requests that may be in flight at once, and how many are now; null: any number.',
 };
 
-const BODY = object({
+const PERIOD = object({
+  name: TEXT,
+  from: time('Begin of the period.'),
+  to: time('End of the period.'),
+  since: time('From this time on nothing is missing; null without data.'),
+  operations: list(
+    object({ operation: TEXT, ...Object.fromEntries(FIGURES.map((name) => [name, INTEGER])) }),
+    'Requests, charged units, refusals, failures, bytes and durations of this key.',
+  ),
+});
+
+const REQUIRED = object({
   plan: TEXT,
   account: TEXT,
   countedBy: {
@@ -97,6 +109,7 @@ const BODY = object({
   key: KEY,
   deprecated: list(DEPRECATED, 'Deprecated operations that this key called lately.'),
 });
+const BODY = { ...REQUIRED, properties: { ...REQUIRED.properties, period: PERIOD } };
 
 const ETAG = {
   ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } },
@@ -111,7 +124,15 @@ const OPERATION = {
     'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
     'limited or banned, up to 120 times a minute.',
   'x-ratelimit-cost': 0,
-  parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+  parameters: [
+    { name: 'If-None-Match', in: 'header', schema: { type: 'string' } },
+    {
+      name: 'period',
+      in: 'query',
+      description: 'Adds the usage of a month or day in UTC, such as 2030-01; 10 times a minute.',
+      schema: { type: 'string', pattern: '^\\d{4}-\\d\\d(-\\d\\d)?$' },
+    },
+  ],
 };
 
 const RESPONSES = {

@@ -6,6 +6,7 @@ import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
+import type { LedgerAccess } from '../../ledger/ledger.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
@@ -19,6 +20,7 @@ import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
 import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
+import { createPeriodUsage, periodIn, type UsagePeriod } from './period-usage.ts';
 
 /** Per process. */
 const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
@@ -33,6 +35,7 @@ export interface UsageParts {
   readonly deprecatedBy: (keyId: string) => Promise<readonly DeprecatedCall[]>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
+  readonly ledger: LedgerAccess;
   readonly clock: () => number;
 }
 
@@ -43,6 +46,7 @@ export function createUsage({
   deprecatedBy,
   answer,
   operations,
+  ledger,
   clock,
 }: UsageParts): Usage {
   /** On first use: a contract may have thousands. */
@@ -51,8 +55,14 @@ export function createUsage({
     operations.filter(({ sunset }) => sunset !== null).map(({ id, sunset }) => [id, sunset]),
   );
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
+  const periodUsage = createPeriodUsage({ ledger, clock });
 
-  async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
+  async function bodyFor(
+    client: KnownClient,
+    admission: Admission,
+    asked: UsagePeriod | null,
+  ): Promise<string> {
+    const period = asked && (await periodUsage(client.keyId, asked));
     const [record, level, deprecated] = await Promise.all([
       keys.get(client.keyId),
       state.banLevel(client.subject, client.limits),
@@ -67,6 +77,7 @@ export function createUsage({
       windows: windowsIn(admission),
       inFlight: concurrency === null ? null : { most: concurrency, now: flights.of(subject) },
       costs,
+      ...(period && { period }),
       ban: banOf(client, admission, level),
       key: record && keyFacts(record, client, clock()),
       deprecated: deprecated.map(({ operation, at }) => ({
@@ -96,7 +107,7 @@ export function createUsage({
     exchange.usage = admission;
     if (method !== 'GET' && method !== 'HEAD')
       throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
-    const body = await bodyFor(client, admission);
+    const body = await bodyFor(client, admission, periodIn(exchange.call.target));
     const etag = entityTag(body);
     const headers = [
       'ETag',

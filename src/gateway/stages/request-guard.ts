@@ -204,6 +204,7 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
     scopes,
     declared: call.framing === 'chunked' ? null : call.framing,
     received: call.bodyBytes,
+    sent: call.sentBytes,
     authenticated: since(exchange.authenticatedAt),
     admitted: since(exchange.admittedAt),
     forwarded: since(exchange.forwardedAt),

@@ -1,5 +1,4 @@
-import { isRowText, rowText } from '../history/packing.ts';
-import type { Recorder } from '../history/recorder.ts';
+import { isRowText, rowText } from '../traffic/packing.ts';
 import { peerQuery } from './query.ts';
 import {
   type FilterWords,
@@ -68,7 +67,7 @@ interface Sources {
   /** Milliseconds of `performance`. */
   readonly began: number;
   readonly status: () => ProcessStatus;
-  readonly recorder: Pick<Recorder, 'total'>;
+  readonly recorder: { readonly total: Float64Array };
   readonly recent: {
     readonly upTo: number;
     refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals;

@@ -1,13 +1,10 @@
 import { deprecated } from './deprecated.ts';
-import { history } from './history.ts';
 import { live } from './live.ts';
-import { peaks } from './peaks.ts';
 import type { Parts, PeerQuery } from './query.ts';
 import { explain, refusals } from './requests.ts';
 import { status } from './status.ts';
-import { top } from './top.ts';
 
-export const QUERIES = [status, top, peaks, history, live, explain, refusals, deprecated] as const;
+export const QUERIES = [status, live, explain, refusals, deprecated] as const;
 
 type Each = (typeof QUERIES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: each question has types of its own, which `question` has checked.

@@ -199,6 +199,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
     cost: numbers[7]!,
     declared: orNull(numbers[8]!),
     received: numbers[9]!,
+    sent: 0,
     authenticated: orNull(numbers[4]!),
     admitted: orNull(numbers[5]!),
     forwarded: orNull(numbers[6]!),

@@ -6,6 +6,7 @@ import { type CounterStoreEvents, countersInFolder } from '../../state/embedded/
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
 import { lockFolder } from '../../state/embedded/lock.ts';
+import { ledgerInFolder } from '../../state/ledger-folder.ts';
 import type { Storage } from '../storage.ts';
 import { recordsInFile } from './records.ts';
 
@@ -35,23 +36,33 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
     db = openStateFile(folder);
     const reports = counterStoreEvents(observe);
     const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, reports) });
+    // Last, because it has a lock of its own.
+    const ledger = ledgerInFolder(folder, (error) =>
+      observe({ type: 'state.warning', warning: `the ledger: ${messageOf(error)}` }),
+    );
     return {
       state,
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
+      ledger,
       outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
       join: noPeers,
       ready: () => true,
       unsavedFor: reports.unsavedFor,
       announce: lock.announce,
-      close: () => state.close().finally(closeAll),
+      close: () =>
+        Promise.all([state.close(), ledger.close()])
+          .then(() => {})
+          .finally(closeAll),
     };
   } catch (error) {
     closeAll();
     throw error;
   }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function counterStoreEvents(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
   let since: number | null = null;

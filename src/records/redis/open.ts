@@ -4,8 +4,10 @@ import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { throttle } from '../../observe/throttle.ts';
+import { ledgerInFolder } from '../../state/ledger-folder.ts';
 import { type Connection, connect, disconnect } from '../../state/redis/client.ts';
 import { RedisState } from '../../state/redis/counters.ts';
+import { ledgerInRedis } from '../../state/redis/ledger.ts';
 import { peersInRedis } from '../../state/redis/peers.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
 import { createSubscriber, type Subscriber } from '../../state/redis/subscriber.ts';
@@ -33,6 +35,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
   return {
     ...managed,
     outbox: outboxIn(redis),
+    ledger: ledgerInRedis(redis),
     peers(): Peers {
       subscriber ??= createSubscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
@@ -124,6 +127,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
+      ledger: ledgerInRedis(redis),
       ...(synchronizer && { keyCacheAge: () => cache!.age }),
     } satisfies Partial<Storage>,
     async close() {
@@ -176,6 +180,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
           workers,
           failed: warn(observe, `cannot store last-known counters in ${folder}`),
         });
+  const ledgerSpool =
+    folder === null
+      ? null
+      : ledgerInFolder(folder, warn(observe, `cannot keep usage in ${folder}`));
   const backend = new RedisState(redis, { deadline });
   // After a failure, the first list of bans does this.
   if (!absence) await backend.prepareBans().catch(() => {});
@@ -213,9 +221,11 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     ready: () => settings.readyDuringOutage || !breakers.anyOpen,
     unsavedFor: () => 0,
     lastKnown: { keys: () => cache?.asOf ?? null, bans: () => state.bansAsOf },
+    ...(ledgerSpool && { ledgerSpool }),
     ...parts,
     async close() {
       stopListening();
+      await ledgerSpool?.close();
       await state.close();
       breakers.close();
       await close();

@@ -1,5 +1,6 @@
 import { createGuard } from '../../common/callers/guard.ts';
 import type { Config } from '../../config/config.ts';
+import { accessTo } from '../../ledger/ledger.ts';
 import { toAll } from '../../observe/events.ts';
 import { totalOpenMetrics, totalText } from '../../observe/exposition.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
@@ -35,6 +36,9 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
   return {
     observe,
     storage,
+    ledger: accessTo(storage.ledger, null, (warning) =>
+      observe({ type: 'state.warning', warning }),
+    ),
     uses: { lastUsed: async (ids) => await storage.uses.load(ids) },
     metrics: metricsOfAll(own, pool, config),
     readiness: () => pool.readiness,

@@ -23,7 +23,7 @@ const SIGNALLING = 200;
 const SETTLED = 10_000;
 
 export interface WorkerPoolParts
-  extends Pick<ProcessesParts, 'settings' | 'gateway' | 'minute' | 'onDetection'> {
+  extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
   readonly guard: Guard;
   readonly observe: Observe;
 }
@@ -155,12 +155,11 @@ export class WorkerPool {
   }
 
   #fork(number: number): WorkerHandle {
-    const { guard, gateway, minute, onDetection } = this.#parts;
+    const { guard, gateway, onDetection } = this.#parts;
     const handle: WorkerHandle = new WorkerHandle(number, cluster.fork(), {
       fail: guard.fail,
       look: guard.look,
       ask: ({ question, argument }) => gateway.ask(question, argument),
-      minute,
       webhook: (detection) => onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
       closeShared: () =>

@@ -183,8 +183,6 @@ function processParts(
     clock: Date.now,
     gauges: {},
     ticketSecret,
-    // Without a primary process it is lost.
-    minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openGuard: (observe) => createSharedGuard({ primary, ...authFailureLimit, workers, observe }),
     gateway: {
       ask: (question, argument) =>

@@ -56,8 +56,6 @@ export type PrimaryCalls = {
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
   /** Answered by all workers. */
   ask: (asked: Question) => Awaited<ReturnType<Peers['ask']>>;
-  /** Packed as in observe/history. */
-  minute: (minute: Uint8Array) => void;
   webhook: (heard: Detection) => void;
   readiness: (readiness: ProcessReadiness) => void;
   /** After a SIGTERM: requests the order to drain. */

@@ -40,6 +40,10 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:webhooks}:came:<endpoint>` | jobs by creation: sorted set | as `due` |
  * | `sg:{sg:webhooks}:jobs:<endpoint>` | content and attempts of jobs: hash | as `due` |
  * | `sg:{sg:webhooks}:standing:<endpoint>` | last result: hash | `OUTBOX_TTL` after the last attempt |
+ * | `sg:{sg:usage}:slices` | slices of the ledger by name: hash | until a block contains them |
+ * | `sg:{sg:usage}:sizes` | bytes of the blocks by name: hash | |
+ * | `sg:{sg:usage}:turn` | token of the gateway that makes blocks | `3 * LOCK_TTL` |
+ * | `sg:{sg:usage}:<block>` | block of the ledger (ledger/names.ts): bytes | bound: `usage.hours`, `usage.days`, `usage.maxBytes` |
  * | `sg:probe:{<subject>}` | probe for writes | `PROBE_TTL` |
  */
 const PREFIX = 'sg:';
@@ -55,6 +59,7 @@ export const PEER_MEMORY = DAY;
 /** Milliseconds. Longer than any event is retried; data of removed receivers then expires. */
 export const OUTBOX_TTL = 30 * DAY;
 
+const LEDGER = `${PREFIX}{${PREFIX}usage}`;
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
@@ -85,6 +90,12 @@ export const keyOf = {
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
   peers: `${PREFIX}fleet`,
+  ledger: {
+    slices: `${LEDGER}:slices`,
+    sizes: `${LEDGER}:sizes`,
+    turn: `${LEDGER}:turn`,
+    block: (name: string) => `${LEDGER}:${name}`,
+  },
   outbox: {
     names: `${OUTBOX}:names`,
     queuedAt: `${OUTBOX}:told`,

@@ -27,7 +27,7 @@ export async function runScript(
   redis: Connection,
   { text, sha }: Script,
   keys: readonly string[],
-  args: readonly (string | number)[],
+  args: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   try {
     return await redis.evalsha(sha, keys.length, ...keys, ...args);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Counting } from '../../../src/admin/live/counting.ts';
-import { rowText } from '../../../src/observe/history/packing.ts';
-import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/history/row.ts';
+import { rowText } from '../../../src/observe/traffic/packing.ts';
+import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/traffic/row.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
 function counted(id: string, age: number, requests: number) {

@@ -2,11 +2,11 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Listener } from '../../../src/admin/call.ts';
 import type { AdminContext } from '../../../src/admin/context.ts';
 import { Live, type LiveQuery } from '../../../src/admin/live/live.ts';
-import { rowText } from '../../../src/observe/history/packing.ts';
-import { COLUMNS } from '../../../src/observe/history/row.ts';
 import { type LiveAnswer, type LiveRequest, newRefusals } from '../../../src/observe/peers/live.ts';
 import type { Peers } from '../../../src/observe/peers/peers.ts';
 import { fits, type ListedRequest } from '../../../src/observe/peers/requests.ts';
+import { rowText } from '../../../src/observe/traffic/packing.ts';
+import { COLUMNS } from '../../../src/observe/traffic/row.ts';
 import { until } from '../../support/until.ts';
 
 const ALL = { key: null, account: null, code: null };

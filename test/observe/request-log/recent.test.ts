@@ -46,6 +46,7 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
     scopes: [],
     declared: 0,
     received: 0,
+    sent: 0,
     authenticated: null,
     admitted: null,
     forwarded: null,

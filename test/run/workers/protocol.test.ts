@@ -59,7 +59,7 @@ test('an unchanged contract is not compiled again, one with other options is', a
 
 test('an unchanged contract is published as the new settings need it', async () => {
   const before = await unpacked(structuredClone(packed({ config, certificates, prepared })));
-  const changed = { ...config, usage: { enabled: false } };
+  const changed = { ...config, usage: { ...config.usage, enabled: false } };
   const { prepared: other } = await new ContractLoader().loadFirst(changed);
   const after = await unpacked(
     structuredClone(packed({ config: changed, certificates, prepared: other })),

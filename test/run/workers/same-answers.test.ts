@@ -1,27 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ALL } from '../../../src/observe/history/minute.ts';
-import { rowIn } from '../../../src/observe/history/packing.ts';
-import { requestsIn } from '../../../src/observe/history/row.ts';
 import { deprecated } from '../../../src/observe/peers/deprecated.ts';
-import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
 import { live } from '../../../src/observe/peers/live.ts';
-import { peaks } from '../../../src/observe/peers/peaks.ts';
 import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
 import { QUERIES } from '../../../src/observe/peers/queries.ts';
 import type { PeerQuery } from '../../../src/observe/peers/query.ts';
 import type { ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { explain, refusals } from '../../../src/observe/peers/requests.ts';
 import { status } from '../../../src/observe/peers/status.ts';
-import { top } from '../../../src/observe/peers/top.ts';
+import { rowIn } from '../../../src/observe/traffic/packing.ts';
+import { requestsIn } from '../../../src/observe/traffic/row.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { peersInRedis } from '../../../src/state/redis/peers.ts';
 import { createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { adminOf } from '../../support/admin.ts';
 import { bodyOf } from '../../support/failure.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import { DAY, HOUR, SECOND } from '../../support/limits.ts';
+import { SECOND } from '../../support/limits.ts';
 import { type RedisServer, startRedis, startTogether } from '../../support/redis/server.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { until } from '../../support/until.ts';
@@ -134,34 +130,6 @@ const FINDINGS: {
       inFlight: sum(processes.map(({ inFlight }) => inFlight)),
     };
   },
-  async top(one) {
-    const { summary, missing } = await answerOf(one, top, { window: 'day', by: 'requests' });
-    const items = summary.items.map(({ count, error, about: { account, plan } }) => ({
-      count,
-      error,
-      account,
-      plan,
-    }));
-    return { missing, total: summary.total, items };
-  },
-  async peaks(one) {
-    const windows = [HOUR, DAY].map((span) => ({ kind: 'fixed' as const, span, above: 0 }));
-    const answer = await answerOf(one, peaks, { plan: 'free', windows });
-    const { now } = one.gateway.clock;
-    return {
-      missing: answer.missing,
-      costliest: answer.costliest,
-      used: answer.windows.map(({ rows }) => rows.map(([, [, used]]) => used)),
-      since: answer.countedSince.map((at) => (at === 0 ? 'ever' : at === now ? 'now' : 'before')),
-    };
-  },
-  async history(one) {
-    const to = Date.now() + HOUR;
-    const spans = mergeHistory([
-      await answerOf(one, history, { from: to - DAY, to, step: '1h', row: ALL }),
-    ]);
-    return sum(spans.map(({ row }) => requestsIn(row)));
-  },
   async live(one) {
     const { processes } = await answerOf(one, live, { followed: [], after: {} });
     const after = Object.fromEntries(processes.map(({ id }) => [id, 0]));
@@ -239,11 +207,13 @@ async function findings(): Promise<Record<string, unknown>> {
     return counted.every((count) => count === counted[0]);
   });
   let [expected, ...others]: Record<string, unknown>[] = [];
-  // Workers have the time of the machine, and report a minute shortly after it has ended.
-  await until('both have the same minutes', async () => {
+  // Workers have the time of the machine, and backend what they count every second.
+  await until('all is in the ledger', async () => {
     for (const { gateway } of all) gateway.clock.now = Date.now();
     [expected, ...others] = await Promise.all(all.map(findingsOf));
-    return others.every((other) => other.history === expected!.history);
+    return [expected!, ...others].every(
+      ({ ledger }) => (ledger as { total: number }).total === 2 * sent,
+    );
   });
   for (const other of others) expect(other).toEqual(expected);
   return expected!;
@@ -264,8 +234,25 @@ async function processesOf(one: Asked) {
   };
 }
 
+/** From the ledger, which every gateway can read. */
+async function countedIn({ gateway }: Asked): Promise<unknown> {
+  const { total, items } = bodyOf(await adminOf(gateway.adminUrl)('GET', '/top?window=day'));
+  const { lastDay } = bodyOf(
+    await adminOf(gateway.adminUrl)('POST', '/plans/free/simulate', { limits: '1/hour,1/day' }),
+  );
+  return {
+    total,
+    items: items.map(({ count, account }: Record<string, unknown>) => ({ count, account })),
+    admitted: lastDay.requests.admitted,
+    windows: lastDay.windows.map(({ counted, limited }: Record<string, unknown>) => [
+      counted,
+      limited,
+    ]),
+  };
+}
+
 async function findingsOf(one: Asked): Promise<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
+  const found: Record<string, unknown> = { ledger: await countedIn(one) };
   for (const { name } of QUERIES) found[name] = await FINDINGS[name](one);
   return found;
 }
@@ -274,8 +261,14 @@ test('two workers answer like one process, before and after a reload', async () 
   await send();
   expect(await findings()).toMatchObject({
     status: { readiness: 'ready', most: 10, reload: null },
-    top: { missing: 0, total: 2 * sent, items: [{ count: 2 * sent, account: 'acme' }] },
-    peaks: { missing: 0, costliest: 1, used: [[2 * sent], []], since: ['ever', 'now'] },
+    ledger: {
+      items: [{ count: 2 * sent, account: 'acme' }],
+      admitted: 2 * sent,
+      windows: [
+        [true, 1],
+        [false, 0],
+      ],
+    },
     live: { requests: 3 * sent, fitting: [true, true], codes: ['missing_api_key', 'not_found'] },
     explain: expect.arrayContaining([
       expect.objectContaining({
@@ -305,8 +298,12 @@ test('two workers answer like one process, before and after a reload', async () 
   await send();
   expect(await findings()).toMatchObject({
     status: { readiness: 'ready', reload: [] },
-    top: { total: 2 * sent },
-    peaks: { used: [[2 * sent], [expect.any(Number)]], since: ['ever', 'before'] },
+    ledger: {
+      windows: [
+        [true, 1],
+        [true, 1],
+      ],
+    },
     live: { requests: 3 * sent },
     explain: expect.arrayContaining([
       expect.objectContaining({
@@ -317,10 +314,10 @@ test('two workers answer like one process, before and after a reload', async () 
   });
 });
 
-test('two workers hand over all their minutes at a stop, like one process', async () => {
+test('two workers backend all that they have counted at a stop, like one process', async () => {
   for (const { gateway } of all) {
     await gateway.close();
     await gateway.open();
   }
-  for (const one of all) expect(await FINDINGS.history(one)).toBe(3 * sent);
+  for (const one of all) expect(await countedIn(one)).toMatchObject({ total: 2 * sent });
 });

@@ -10,11 +10,9 @@ import { usageOperations } from '../../../src/admin/operations/usage.ts';
 import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
 import { createGuard } from '../../../src/common/callers/guard.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { accessTo, Ledger } from '../../../src/ledger/ledger.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import { type Event, type Observe, toAll } from '../../../src/observe/events.ts';
-import { History } from '../../../src/observe/history/history.ts';
-import { Recorder } from '../../../src/observe/history/recorder.ts';
-import { Peaks } from '../../../src/observe/peaks/peaks.ts';
 import {
   answerOf,
   type GatewaySources,
@@ -23,16 +21,13 @@ import {
   partOf,
 } from '../../../src/observe/peers/queries.ts';
 import { sharedClock } from '../../../src/observe/shared-clock.ts';
-import { Top } from '../../../src/observe/top/top.ts';
 import { BanRecorder } from '../../../src/records/ban-recorder.ts';
 import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { Keyring } from '../../../src/records/keys/keyring.ts';
 import { LastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
 import { openRedis } from '../../../src/records/redis/open.ts';
-import { CountedSince } from '../../../src/run/counted-since.ts';
 import { ProcessHealth } from '../../../src/run/process-health.ts';
 import { GatewayWebhooks } from '../../../src/run/webhooks.ts';
-import { storeHistory } from '../../../src/state/history/folder.ts';
 import { SCOPED } from './operations.ts';
 import { Traffic } from './traffic.ts';
 
@@ -50,33 +45,17 @@ export interface RunningParts {
 export async function openProcess({ name, config, heard, trueTime }: RunningParts) {
   const clock = Date.now;
   const webhooks = new GatewayWebhooks(config);
-  const history = new History();
-  let stored: ReturnType<typeof storeHistory> = null;
   const moment = sharedClock(clock);
   const health = new ProcessHealth();
-  const top = new Top(moment.clock);
-  const peaks = new Peaks(moment.clock);
-  const recorder = new Recorder(moment.clock, (minute) => {
-    const start = history.add(minute);
-    stored?.mark(start);
-  });
-  const listeners = [
-    health.observe,
-    top.observe,
-    peaks.observe,
-    recorder.observe,
-    ...webhooks.listeners,
-    heard,
-  ];
-  const observe = moment.of(toAll(...listeners));
+  const ledger = new Ledger({ clock: moment.clock, observe: (event) => observe(event) });
+  ledger.use(config);
+  const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];
+  const observe: Observe = moment.of(toAll(...listeners));
   const storage =
     config.redis === null
       ? openEmbedded(config.data, { clock, audit: config.audit, observe })
       : await openRedis(config.redis, { observe, audit: config.audit, folder: config.data });
-  stored = storeHistory(config.data, history, (error) =>
-    observe({ type: 'state.warning', warning: String(error) }),
-  );
-  recorder.watch();
+  ledger.begin(storage);
   let plans: Plans = { ...config.plans, scoped: SCOPED };
   const keyring = new Keyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
   const uses = new LastUseTracker(storage.uses, {
@@ -99,9 +78,8 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const settings = { ...config, plans };
   const parts = { state, keyring, guard, bans, uses, subjects, observe, clock, trueTime };
   const traffic = new Traffic({ config: settings, ...parts });
-  const windowsSince = new CountedSince(plans, clock);
-  const processSources = { top, peaks, recorder } as unknown as ProcessSources;
-  const sources = { history, windowsSince } as unknown as GatewaySources;
+  const processSources = { recorder: ledger.recorder } as unknown as ProcessSources;
+  const sources = {} as GatewaySources;
   const ask = async (question: string, argument: unknown) => ({
     parts: [partOf(processSources, question, argument)],
     missing: 0,
@@ -118,6 +96,9 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     { config, gateway: name, records: storage, outbox: storage.outbox, clock },
     observe,
   );
+  const access = accessTo(storage.ledger, ledger.writer, (damage) => {
+    throw new Error(damage);
+  });
   const context = {
     keys: storage.keys,
     auditLog: storage.auditLog,
@@ -128,6 +109,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     clock,
     state: () => state,
     peers: () => peers,
+    ledger: () => access,
     config: () => ({ ...config, plans }),
     plans: () => plans,
     contract: () => ({ windows: SCOPED, operations: [] }),
@@ -148,7 +130,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
     storage,
     keyring,
     peers,
-    history,
+    access,
     webhooks,
     /** What `plans simulate` shows of the last day for windows of the plan `name`. */
     async lastDay(name: string, planned: Plans) {
@@ -159,7 +141,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
       plans = { ...changed, scoped: SCOPED };
       keyring.usePlans(plans);
       traffic.usePlans(plans);
-      windowsSince.use(plans);
+      ledger.use({ ...config, plans });
     },
     /** As `letGo` in run/gateway.ts. */
     async close(): Promise<void> {
@@ -168,8 +150,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
       keyring.close();
       await bans.close();
       await uses.close();
-      recorder.close();
-      await stored?.close();
+      await ledger.close();
       await webhooks.close();
       await storage.close();
     },

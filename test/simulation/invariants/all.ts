@@ -2,6 +2,7 @@ import { charges } from './charges.ts';
 import { flights } from './flights.ts';
 import { incidents } from './incidents.ts';
 import type { MakeInvariant } from './invariant.ts';
+import { ledger } from './ledger.ts';
 import { levels } from './levels.ts';
 import { limits } from './limits.ts';
 import { manners } from './manners.ts';
@@ -14,6 +15,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   limits,
   waits,
   charges,
+  ledger,
   propagation,
   levels,
   manners,

@@ -93,7 +93,12 @@ export const READS: Readonly<Record<string, Command>> = {
 export const WRITES: Readonly<Record<string, Command>> = {
   set,
   del: (data, keys) => keys.filter((key) => data.remove(key)).length,
-  hset: (data, [key, field, text]) => Number(!data.change(key!, 'hash').fields.set(field!, text!)),
+  hset: (data, [key, ...pairs]) => {
+    const { fields } = data.change(key!, 'hash');
+    const before = fields.size;
+    for (let i = 0; i < pairs.length; i += 2) fields.set(pairs[i]!, pairs[i + 1]!);
+    return fields.size - before;
+  },
   hdel: (data, [key, ...names]) =>
     names.filter((name) => data.change(key!, 'hash').fields.delete(name)).length,
   hsetnx: (data, [key, field, text]) => {

@@ -2,7 +2,10 @@ import type { Reply } from './scripts.ts';
 
 const CR = 13;
 
-/** Reads commands of RESP: arrays of bulk strings. Calls `each` with the words of each command. */
+/**
+ * Reads commands of RESP: arrays of bulk strings, with one character per byte. Calls `each` with
+ * the words of each command.
+ */
 export function commandReader(each: (words: string[]) => void): (data: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
 
@@ -22,7 +25,7 @@ export function commandReader(each: (words: string[]) => void): (data: Buffer) =
     for (let i = 0; i < count.value; i++) {
       const length = numberAt(at);
       if (!length || length.next + length.value + 2 > pending.length) return null;
-      words.push(pending.toString('utf8', length.next, length.next + length.value));
+      words.push(pending.toString('latin1', length.next, length.next + length.value));
       at = length.next + length.value + 2;
     }
     each(words);
@@ -52,7 +55,7 @@ export function encode(reply: Reply | RedisFailure): string {
   if (reply instanceof RedisFailure) return `-${reply.text}\r\n`;
   if (reply === null) return '$-1\r\n';
   if (typeof reply === 'number') return `:${reply}\r\n`;
-  if (typeof reply === 'string') return `$${Buffer.byteLength(reply)}\r\n${reply}\r\n`;
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
   return `*${reply.length}\r\n${reply.map(encode).join('')}`;
 }
 

@@ -295,6 +295,25 @@ const pageOne: Script = ({ data, keys, args }) => {
   return page.slice(0, size).flatMap(([id, at]) => [id, String(at)]);
 };
 
+const commitMany: Script = ({ data, keys, args }) => {
+  const [turn, slices, sizes, ...blocks] = keys as [string, string, string, ...string[]];
+  if (data.read(turn, 'text')?.text !== args[0]) return 0;
+  for (const [i, key] of blocks.entries()) {
+    const [name, content] = [args[1 + 2 * i]!, args[2 + 2 * i]!];
+    const { fields } = data.change(sizes, 'hash');
+    if (content === '') {
+      data.remove(key);
+      fields.delete(name);
+    } else {
+      data.put(key, { type: 'text', text: content });
+      fields.set(name, String(content.length));
+    }
+  }
+  for (const name of args.slice(1 + 2 * blocks.length))
+    data.change(slices, 'hash').fields.delete(name);
+  return 1;
+};
+
 /** By file name. */
 export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'append-n.lua': appendMany,
@@ -305,6 +324,7 @@ export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'announce-1.lua': announceOne,
   'banned-1.lua': bannedOne,
   'change-1.lua': changeOne,
+  'commit-n.lua': commitMany,
   'move-1.lua': moveOne,
   'enqueue-n.lua': enqueueMany,
   'take-3.lua': takeOne,

@@ -49,7 +49,7 @@ export class RedisServer implements Service {
     const channels = new Set<string>();
     this.#connections.set(connection, channels);
     const read = commandReader((words) =>
-      connection.write(Buffer.from(this.#answer(words, connection, channels))),
+      connection.write(Buffer.from(this.#answer(words, connection, channels), 'latin1')),
     );
     connection.onData = (data) => this.#world.deliver(this.process, () => read(data));
     connection.onClose = () => void this.#connections.delete(connection);
@@ -65,7 +65,7 @@ export class RedisServer implements Service {
     let heard = 0;
     for (const [connection, channels] of this.#connections) {
       if (!channels.has(channel)) continue;
-      connection.write(Buffer.from(encodePush(['message', channel, text])));
+      connection.write(Buffer.from(encodePush(['message', channel, text]), 'latin1'));
       heard++;
     }
     return heard;

@@ -7,6 +7,7 @@ import type { Process } from './machine.ts';
 import type { World } from './world.ts';
 
 const require = createRequire(import.meta.url);
+const zlib: Record<string, unknown> = require('node:zlib');
 const promises: Record<string, (...args: never[]) => unknown> = require('node:fs/promises');
 
 /** Milliseconds of an operation, and of a sync. */
@@ -79,11 +80,25 @@ export class Disk {
       here('rename', (from: string, to: string) =>
         this.#after(USUAL_DELAY, () => files.renameSync(from, to)),
       ),
-      here('writeFile', (path: string, text: string) =>
-        this.#after(USUAL_DELAY, () => files.writeFileSync(path, text)),
+      here('writeFile', (path: string, content: string | Uint8Array) =>
+        this.#after(USUAL_DELAY, () => files.writeFileSync(path, content)),
       ),
+      here('readFile', (path: string) => this.#after(USUAL_DELAY, () => files.readFileSync(path))),
+      ...this.#compression(),
       ...endingDatabases(this.#world),
     ];
+  }
+
+  /** The thread pool works in virtual time. */
+  #compression(): Replaced[] {
+    return (['deflateRaw', 'inflateRaw'] as const).map((name) => {
+      const atOnce = zlib[`${name}Sync`] as (bytes: Uint8Array) => Buffer;
+      const value = (bytes: Uint8Array, ...rest: unknown[]) => {
+        const done = rest.at(-1) as (error: unknown, found?: Buffer) => void;
+        void this.#after(USUAL_DELAY, () => atOnce(bytes)).then((found) => done(null, found), done);
+      };
+      return { of: zlib, name, value };
+    });
   }
 
   /** Resolves in virtual time, unless the process ends before. */

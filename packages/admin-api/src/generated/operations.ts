@@ -25,6 +25,7 @@ export const ROUTES = {
   addBan: ['PUT', '/bans/{subject}'],
   liftBan: ['DELETE', '/bans/{subject}'],
   extendBan: ['POST', '/bans/{subject}/extend'],
+  getUsageReport: ['GET', '/usage/report'],
   getUsage: ['GET', '/usage/{subject}'],
   resetUsage: ['POST', '/usage/{subject}/reset'],
   grantUsage: ['POST', '/usage/{subject}/grant'],
@@ -54,8 +55,9 @@ export const FLAGS: ReadonlySet<string> = new Set(['dryRun']);
 /** Values of enumerations: parameters in queries by their names, schemas by their own. */
 export const VALUES = {
   sort: ['created', '-created'],
-  window: ['minute', 'hour', 'day'],
   by: ['requests', 'refused', 'near-limit', 'strikes', 'deprecated', 'operations'],
+  format: ['json', 'csv', 'ndjson'],
+  window: ['minute', 'hour', 'day'],
   step: ['1m', '10m', '1h'],
   event: ['now', 'refused'],
   Readiness: ['ready', 'stopping', 'state_down', 'upstreams_down', 'no_workers'],

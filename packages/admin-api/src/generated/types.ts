@@ -26,7 +26,6 @@ export interface PeerCoverage {
 export interface CountingGateway {
   readonly gateway: string;
   readonly since: string;
-  readonly missing: number;
 }
 
 export type Readiness = 'ready' | 'stopping' | 'state_down' | 'upstreams_down' | 'no_workers';
@@ -148,13 +147,34 @@ export interface LiveRefused extends PeerCoverage {
   readonly omitted: number;
 }
 
+export interface UsageRow {
+  readonly day?: string | undefined;
+  readonly hour?: string | undefined;
+  readonly account?: string | null | undefined;
+  readonly key?: string | null | undefined;
+  readonly plan?: string | null | undefined;
+  readonly operation?: string | undefined;
+  readonly status?: number | undefined;
+  readonly code?: string | null | undefined;
+  readonly requests: number;
+  readonly units: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly received: number;
+  readonly sent: number;
+  readonly within10ms: number;
+  readonly within100ms: number;
+  readonly within1s: number;
+  readonly within10s: number;
+  readonly slower: number;
+}
+
 export interface TopItem {
   readonly key: string | null;
   readonly account: string | null;
   readonly plan: string | null;
   readonly operation: string | null;
   readonly count: number;
-  readonly error: number;
   readonly share: number;
   readonly last: string;
 }
@@ -673,12 +693,23 @@ export interface ConfigDiff {
   readonly contract: ContractDiff | null;
 }
 
+export interface UsageReport {
+  readonly from: string;
+  readonly to: string;
+  readonly by: readonly string[];
+  readonly since: string | null;
+  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
+  readonly unresponsive: readonly string[];
+  readonly isolated: string | null;
+  readonly dropped: number;
+  readonly rows: readonly UsageRow[];
+}
+
 export interface Top extends PeerCoverage {
   readonly window: 'minute' | 'hour' | 'day';
   readonly by: 'requests' | 'refused' | 'near-limit' | 'strikes' | 'deprecated' | 'operations';
   readonly since: string | null;
   readonly total: number;
-  readonly error: number;
   readonly items: readonly TopItem[];
   readonly gateways: readonly CountingGateway[];
 }
@@ -872,6 +903,22 @@ export interface Operations {
     readonly query: {};
     readonly body: NewBan;
     readonly response: Bans;
+  };
+  readonly getUsageReport: {
+    readonly path: {};
+    readonly query: {
+      readonly from?: string | undefined;
+      readonly to?: string | undefined;
+      readonly by?: string | undefined;
+      readonly account?: string | undefined;
+      readonly key?: string | undefined;
+      readonly plan?: string | undefined;
+      readonly operation?: string | undefined;
+      readonly status?: string | undefined;
+      readonly format?: 'json' | 'csv' | 'ndjson' | undefined;
+    };
+    readonly body?: never;
+    readonly response: UsageReport;
   };
   readonly getUsage: {
     readonly path: { readonly subject: string };

@@ -3,11 +3,10 @@ import type {
   Configuration,
   Connections,
   ContractCopy,
-  CountingGateway,
   Gateway,
   PeerCoverage,
 } from '../generated/types.ts';
-import { number, plural } from './format.ts';
+import { number } from './format.ts';
 
 // Problems of gateways, for the console and the command line.
 
@@ -15,6 +14,8 @@ import { number, plural } from './format.ts';
 export type WriteTime = (at: string) => string;
 
 export const NO_GATEWAY = 'No gateway is running.';
+
+export const NO_USAGE = 'No requests have been counted.';
 
 export const processName = ({
   gateway,
@@ -35,12 +36,6 @@ export function missingGateways({ unresponsive, isolated }: PeerCoverage): strin
     ...unresponsive.map((gateway) => `${gateway} did not respond.`),
     ...(isolated === null ? [] : [`Other gateways are unreachable: ${isolated}`]),
   ];
-}
-
-export function missingWorkers(gateways: readonly CountingGateway[]): string[] {
-  return gateways
-    .filter(({ missing }) => missing > 0)
-    .map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not respond.`);
 }
 
 export const lostGateway = (

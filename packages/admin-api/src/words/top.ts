@@ -17,12 +17,3 @@ export function topTotal({ by, window, since, total }: Top, time: WriteTime): st
   const from = since === null ? '' : `, complete since ${time(since)}`;
   return `${number(total)} ${COUNTED[by]} in the last ${window}${from}.`;
 }
-
-/** How far counts may be off; `null`: they are exact. */
-export function topError({ error }: Pick<Top, 'error'>): string | null {
-  return error === 0
-    ? null
-    : `Counts may be up to ${number(error)} too high; no unlisted client sent more than that.`;
-}
-
-export const overcount = (error: number): string => (error === 0 ? '0' : `up to ${number(error)}`);

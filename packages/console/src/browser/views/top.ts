@@ -1,13 +1,5 @@
 import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
-import {
-  COUNTED,
-  missingWorkers,
-  number,
-  overcount,
-  percent,
-  topError,
-  topTotal,
-} from '@storegate/admin-api/words';
+import { COUNTED, number, percent, topTotal } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
@@ -63,14 +55,9 @@ export function Top({ place: { query } }: { place: Place }) {
   );
 }
 
-/** What the figures count, since when, and how far they may be off. */
+/** What the figures count, and since when. */
 function Basis({ top }: { top: TopAnswer }) {
-  const sentences = [topTotal(top, clockTime), topError(top), ...missingWorkers(top.gateways)];
-  return h(
-    'p',
-    { class: 'top-summary' },
-    sentences.filter((sentence) => sentence !== null).join(' '),
-  );
+  return h('p', { class: 'top-summary' }, topTotal(top, clockTime));
 }
 
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
@@ -90,12 +77,6 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
       },
       { title: 'Count', figure: true, cell: ({ count }) => number(count) },
       { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },
-      // Shown if not all clients could be counted separately.
-      items.some(({ error }) => error > 0) && {
-        title: 'Error up to',
-        figure: true,
-        cell: ({ error }) => overcount(error),
-      },
       byKey && { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
       byKey && { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : planLink(plan)) },
       { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },

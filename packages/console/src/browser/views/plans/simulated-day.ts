@@ -7,7 +7,6 @@ import type {
 import {
   limitedInWords,
   missingGateways,
-  missingWorkers,
   NO_LAST_DAY,
   number,
   plural,
@@ -29,15 +28,11 @@ export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) 
 }
 
 function Day({ day }: { day: LastDay }) {
-  const { windows, subjects, gateways } = day;
+  const { windows, subjects } = day;
   return [
     h(Missing, { ...day }),
     h(Verdict, { day }),
-    h(
-      'p',
-      { class: 'soft' },
-      [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
-    ),
+    h('p', { class: 'soft' }, simulatedRequests(day, clockTime).join(' ')),
     h(Windows, { windows }),
     subjects.length > 0 && h(Subjects, { subjects, windows }),
   ];
@@ -46,7 +41,7 @@ function Day({ day }: { day: LastDay }) {
 /** The answer in a sentence, as far as there is one. */
 function Verdict({ day }: { day: LastDay }) {
   const gaps = simulationGaps(day, clockTime);
-  const isWhole = [...gaps, ...missingGateways(day), ...missingWorkers(day.gateways)].length === 0;
+  const isWhole = [...gaps, ...missingGateways(day)].length === 0;
   const none = `No client would have been limited${isWhole ? '' : ', as far as known'}.`;
   const isLimited = day.subjects.length > 0;
   const tone = isLimited ? 'warn' : isWhole ? 'good' : 'plain';

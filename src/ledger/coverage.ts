@@ -1,0 +1,59 @@
+import { HOUR, SECOND } from '../common/time.ts';
+import { type Block, joinSources, type Sources } from './block.ts';
+import { SIGN_OF_LIFE } from './writer.ts';
+
+/** Milliseconds after the last sign of life. */
+const SILENT = SIGN_OF_LIFE + 5 * SECOND;
+
+/** Times are Unix milliseconds. */
+export interface Coverage {
+  /** Nothing after it is missing; `null`: nothing is known. */
+  readonly since: number | null;
+  /** Processes that run, by start. */
+  readonly running: readonly { readonly process: string; readonly since: number }[];
+  /** Processes that ended without a stop: at most a second soon after `at` is missing. */
+  readonly lost: readonly { readonly process: string; readonly at: number }[];
+  /** Requests that could not be stored. */
+  readonly dropped: number;
+}
+
+/** Milliseconds after the last slice of a process in which its last second may lie. */
+const LOST = SIGN_OF_LIFE + SECOND;
+
+/** What blocks lack, from what processes noted in them. */
+export class CoverageSum {
+  readonly #sources: Sources[] = [];
+  #begin = Number.POSITIVE_INFINITY;
+  #droppedUntil = 0;
+
+  add({ start, span, sources }: Block): void {
+    this.#sources.push(sources);
+    this.#begin = Math.min(this.#begin, start);
+    for (const { dropped } of Object.values(sources))
+      if (dropped > 0) this.#droppedUntil = Math.max(this.#droppedUntil, start + span);
+    if (this.#sources.length > 100) this.#sources.splice(0, Infinity, joinSources(this.#sources));
+  }
+
+  /** `from`: the begin of the period. `begin`: the oldest block of all; `null`: no block. */
+  result(from: number, begin: number | null, now: number): Coverage {
+    const all = Object.entries(joinSources(this.#sources));
+    const silent = all.filter(([, { ended, until }]) => !ended && until < now - SILENT);
+    const lost = silent
+      .map(([process, { until }]) => ({ process: shownName(process), at: until }))
+      .sort((one, other) => one.at - other.at);
+    const running = all
+      .filter(([, { ended, until }]) => !ended && until >= now - SILENT && until <= now + HOUR)
+      .map(([process, { since }]) => ({ process: shownName(process), since }))
+      .sort((one, other) => one.since - other.since);
+    const ends = [...lost.map(({ at }) => at + LOST), this.#droppedUntil];
+    return {
+      since: begin === null ? null : Math.max(from, begin, ...ends),
+      running,
+      lost,
+      dropped: all.reduce((sum, [, { dropped }]) => sum + dropped, 0),
+    };
+  }
+}
+
+/** Without the part that makes it unique. */
+const shownName = (process: string): string => process.slice(0, process.lastIndexOf('#'));

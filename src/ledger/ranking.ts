@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+import { SECOND } from '../common/time.ts';
+import { type Outcome, type UsageClient, type UsageRow, unpackUsage } from './usage-table.ts';
+
+export const RANKED = [
+  'requests',
+  'refused',
+  'near-limit',
+  'strikes',
+  'deprecated',
+  'operations',
+] as const;
+export type Ranked = (typeof RANKED)[number];
+
+export interface RankedItem {
+  readonly client: UsageClient | null;
+  readonly operation: string | null;
+  count: number;
+  /** Unix milliseconds. */
+  last: number;
+}
+
+export const requestsOf = ({ requests }: Pick<UsageRow, 'requests'>): number => {
+  let sum = 0;
+  for (let i = 0; i < requests.length; i++) sum += requests[i]!;
+  return sum;
+};
+
+/** Excludes outages, aborted requests and statuses of backends. */
+export const isRefused = ({ code, status }: Outcome): boolean =>
+  code !== null && status >= 400 && status < 499;
+
+/** What a row counts for; 0: nothing. */
+const COUNTS: Readonly<Record<Ranked, (row: UsageRow, outcome: Outcome) => number>> = {
+  requests: requestsOf,
+  refused: (row, outcome) => (isRefused(outcome) ? requestsOf(row) : 0),
+  'near-limit': ({ marked }, { verdict }) => (verdict === 'admitted' ? marked : 0),
+  strikes: ({ marked }, { verdict }) => (verdict === 'admitted' ? 0 : marked),
+  deprecated: (row, { deprecated }) => (deprecated ? requestsOf(row) : 0),
+  operations: (row, outcome) => (isRefused(outcome) ? requestsOf(row) : 0),
+};
+
+/** Adds up what is asked for, by key, by operation, or by both. */
+export class Ranking {
+  readonly #by: Ranked;
+  readonly #items = new Map<string, RankedItem>();
+  total = 0;
+
+  constructor(by: Ranked) {
+    this.#by = by;
+  }
+
+  /** Throws NotPacked. */
+  async add(usage: Uint8Array): Promise<void> {
+    const count = COUNTS[this.#by];
+    const adding = unpackUsage(usage, ({ clients, operations, outcomes }) => (row) => {
+      const added = count(row, outcomes[row.outcome]!);
+      if (added > 0) this.#count(clients[row.client]!, operations[row.operation]!, added, row.last);
+    });
+    for (const _ of adding) await setImmediate();
+  }
+
+  /** Most first; equal ones by name. */
+  items(most: number): RankedItem[] {
+    const all = [...this.#items].sort(
+      ([name, one], [other, { count }]) => count - one.count || (name < other ? -1 : 1),
+    );
+    return all.slice(0, most).map(([, item]) => item);
+  }
+
+  #count(client: UsageClient, operation: string, count: number, last: number): void {
+    const isOfKey = this.#by !== 'operations';
+    if (isOfKey && client.key === null) return;
+    const isOfOperation = !isOfKey || this.#by === 'deprecated';
+    const name = `${isOfKey ? client.key : ''} ${isOfOperation ? operation : ''}`;
+    const item = this.#items.get(name) ?? {
+      client: isOfKey ? client : null,
+      operation: isOfOperation ? operation : null,
+      count: 0,
+      last: 0,
+    };
+    item.count += count;
+    item.last = Math.max(item.last, last * SECOND);
+    this.#items.set(name, item);
+    this.total += count;
+  }
+}

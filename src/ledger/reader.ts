@@ -1,0 +1,157 @@
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import { type Block, joinSources, type Sources } from './block.ts';
+import {
+  blockIn,
+  blockName,
+  blocksUnder,
+  type Kind,
+  type SliceName,
+  sliceIn,
+  startOf,
+} from './names.ts';
+import type { LedgerStore } from './store.ts';
+
+/** Blocks read at once. */
+const AT_ONCE = 16;
+
+/** `minute`: only the traffic is known for longer than two hours. */
+export type Grain = 'minute' | 'hour' | 'day';
+
+export interface Period {
+  /** Unix milliseconds; multiples of the grain, or of an hour if a day is only in part inside. */
+  readonly from: number;
+  readonly to: number;
+}
+
+type Index = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
+
+interface Slice extends SliceName {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** The blocks of a period, from the largest to what was stored a second ago. */
+export class LedgerReader {
+  readonly #store: Index;
+  readonly #damaged: (damage: string) => void;
+
+  constructor(store: Index, damaged: (damage: string) => void) {
+    this.#store = store;
+    this.#damaged = damaged;
+  }
+
+  /** When the oldest block begins; `null`: no block. Rejects if the store is unreachable. */
+  async since(): Promise<number | null> {
+    // In this order nothing is missing: slices become blocks.
+    const slices = await this.#slices();
+    const sizes = await this.#store.sizes();
+    const blocks = [...sizes.keys()].flatMap((name) => blockIn(name)?.start ?? []);
+    const starts = [...blocks, ...slices.map(({ minute }) => minute)];
+    return starts.length === 0 ? null : Math.min(...starts);
+  }
+
+  /**
+   * Each request of the period is in one block, oldest hour first. Rejects if the store is
+   * unreachable.
+   */
+  async *blocks({ from, to }: Period, grain: Grain): AsyncGenerator<Block> {
+    const slices = (await this.#slices()).filter(({ minute }) => isIn(minute, { from, to }));
+    const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
+    const sizes = await this.#store.sizes();
+    for (let at = startOf(from, HOUR); at < to; ) {
+      const isWholeDay = at % DAY === 0 && at >= from && at + DAY <= to;
+      if (grain === 'day' && isWholeDay && isComplete(at, sizes, byHour)) {
+        yield* await this.#read([blockName('d', at)]);
+        at += DAY;
+        continue;
+      }
+      const hours = Array.from({ length: AT_ONCE }, (_, i) => at + i * HOUR);
+      const before = grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
+      const next = hours.filter((hour) => hour < Math.min(to, before));
+      yield* this.#hours(next, grain, { from, to }, sizes, byHour);
+      at += next.length * HOUR;
+    }
+  }
+
+  /** As `blocks`, in minutes with their keys: those of this hour and the hour before. */
+  async *minutes(period: Period): AsyncGenerator<Block> {
+    const slices = (await this.#slices()).filter(({ minute }) => isIn(minute, period));
+    const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
+    const sizes = await this.#store.sizes();
+    for (let hour = startOf(period.from, HOUR); hour < period.to; hour += HOUR)
+      yield* this.#minutes(hour, period, sizes, byHour.get(hour) ?? []);
+  }
+
+  async *#hours(
+    hours: readonly number[],
+    grain: Grain,
+    period: Period,
+    sizes: ReadonlyMap<string, number>,
+    slices: ReadonlyMap<number, readonly Slice[]>,
+  ): AsyncGenerator<Block> {
+    const kind: Kind = grain === 'minute' ? 't' : 'h';
+    const known = hours.filter((hour) => sizes.has(blockName(kind, hour)));
+    const found = await this.#store.read(known.map((hour) => blockName(kind, hour)));
+    for (const hour of hours) {
+      const bytes = found[known.indexOf(hour)] ?? null;
+      const ofHour = slices.get(hour) ?? [];
+      if (bytes === null) yield* this.#minutes(hour, period, sizes, ofHour);
+      else {
+        const blocks = blocksUnder(blockName(kind, hour), bytes, this.#damaged);
+        yield* blocks.filter(({ start, span }) => span > MINUTE || isIn(start, period));
+        yield* this.#newSlices(ofHour, joinSources(blocks.map(({ sources }) => sources)));
+      }
+    }
+  }
+
+  async *#minutes(
+    hour: number,
+    period: Period,
+    sizes: ReadonlyMap<string, number>,
+    slices: readonly Slice[],
+  ): AsyncGenerator<Block> {
+    const minutes = Array.from({ length: HOUR / MINUTE }, (_, i) => hour + i * MINUTE);
+    const names = minutes
+      .filter((minute) => isIn(minute, period) && sizes.has(blockName('m', minute)))
+      .map((minute) => blockName('m', minute));
+    const blocks = await this.#read(names);
+    yield* blocks;
+    const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
+    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute))
+      yield* this.#newSlices(ofMinute, known.get(minute) ?? {});
+  }
+
+  *#newSlices(slices: readonly Slice[], known: Sources): Generator<Block> {
+    for (const { name, process, number, bytes } of slices)
+      if (number > (known[process]?.number ?? 0)) yield* blocksUnder(name, bytes, this.#damaged);
+  }
+
+  async #read(names: readonly string[]): Promise<Block[]> {
+    if (names.length === 0) return [];
+    const found = await this.#store.read(names);
+    return found.flatMap((bytes, i) =>
+      bytes === null ? [] : blocksUnder(names[i]!, bytes, this.#damaged),
+    );
+  }
+
+  async #slices(): Promise<Slice[]> {
+    return [...(await this.#store.slices())].flatMap(([name, bytes]) => {
+      const named = sliceIn(name);
+      return named === null ? [] : [{ ...named, name, bytes }];
+    });
+  }
+}
+
+/** Slices of an outage are not in the block of a day yet, and in no hour if hours were removed. */
+function isComplete(
+  day: number,
+  sizes: ReadonlyMap<string, number>,
+  slices: ReadonlyMap<number, unknown>,
+): boolean {
+  if (!sizes.has(blockName('d', day))) return false;
+  const hours = Array.from({ length: DAY / HOUR }, (_, i) => day + i * HOUR);
+  const isLate = hours.some((hour) => slices.has(hour));
+  return !isLate || !hours.some((hour) => sizes.has(blockName('h', hour)));
+}
+
+const isIn = (start: number, { from, to }: Period): boolean => start >= from && start < to;

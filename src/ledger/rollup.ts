@@ -1,0 +1,241 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
+import { type Block, joinSources, type Section, type Sources } from './block.ts';
+import { BlockSum } from './block-sum.ts';
+import {
+  blockIn,
+  blockName,
+  blocksUnder,
+  type SliceName,
+  SPANS,
+  sliceIn,
+  startOf,
+} from './names.ts';
+import { expired, type Retention } from './retention.ts';
+import { type Commit, type LedgerStore, TurnLost } from './store.ts';
+
+/** Milliseconds after a span in which its last slices arrive. */
+const LATE = 5 * SECOND;
+/** Milliseconds of minutes with their keys. */
+const MINUTES = 2 * HOUR;
+
+const HOUR_SECTIONS: readonly Section[] = ['traffic', 'usage', 'uses'];
+const DAY_SECTIONS: readonly Section[] = ['traffic', 'usage'];
+
+export interface RollupReport {
+  readonly bytes: number;
+  /** Blocks that were removed because of `maxBytes`. */
+  readonly dropped: number;
+}
+
+interface Slice extends SliceName {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Makes blocks of slices: of each minute that has ended, then of each hour and day. Each commit is
+ * complete by itself, and what a block contains counts once, however often it is added.
+ */
+export class Rollup {
+  readonly #store: LedgerStore;
+  readonly #retention: () => Retention;
+  readonly #damaged: (damage: string) => void;
+
+  constructor(store: LedgerStore, retention: () => Retention, damaged: (damage: string) => void) {
+    this.#store = store;
+    this.#retention = retention;
+    this.#damaged = damaged;
+  }
+
+  /** `null`: another gateway has the turn. Rejects if the store is unreachable. */
+  async run(now: number): Promise<RollupReport | null> {
+    let report: RollupReport | null = null;
+    const work = async (commit: Commit) => {
+      await this.#merge(now, commit);
+      report = await this.#bound(now, commit);
+    };
+    try {
+      await this.#store.inTurn(work);
+    } catch (error) {
+      if (!(error instanceof TurnLost)) throw error;
+    }
+    return report;
+  }
+
+  async #merge(now: number, commit: Commit): Promise<void> {
+    const sizes = await this.#store.sizes();
+    const all = [...(await this.#store.slices())].map(([name, bytes]) => ({ name, bytes }));
+    const slices = all.flatMap((one): Slice[] => {
+      const named = sliceIn(one.name);
+      return named === null ? [] : [{ ...one, ...named }];
+    });
+    for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR))) {
+      if (sizes.has(blockName('h', hour))) await this.#mergeLate(hour, ofHour, sizes, commit);
+      else await this.#mergeMinutes(now, ofHour, commit);
+    }
+    await this.#mergeHours(now, commit);
+    await this.#mergeDays(now, commit);
+  }
+
+  async #mergeMinutes(now: number, slices: readonly Slice[], commit: Commit): Promise<void> {
+    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+      if (minute + MINUTE + LATE > now) continue;
+      const blocks = new Map([[blockName('m', minute), await this.#packed('m', minute, ofMinute)]]);
+      await commit(
+        blocks,
+        ofMinute.map(({ name }) => name),
+      );
+    }
+  }
+
+  /** The block with what it lacks. */
+  async #packed(kind: 'm' | 'h', start: number, slices: readonly Slice[]): Promise<Buffer> {
+    const sum = new BlockSum({ start, span: SPANS[kind] }, HOUR_SECTIONS);
+    for (const block of await this.#blocksOf([blockName(kind, start)])) await sum.add(block);
+    await this.#addNew(sum, slices, sum.sources);
+    return await sum.pack();
+  }
+
+  /**
+   * Slices of an outage: the hour has its block already. All at once, because that block knows only
+   * the highest number of each process.
+   */
+  async #mergeLate(
+    hour: number,
+    slices: readonly Slice[],
+    sizes: ReadonlyMap<string, number>,
+    commit: Commit,
+  ): Promise<void> {
+    const blocks = new Map([[blockName('h', hour), await this.#packed('h', hour, slices)]]);
+    const traffic = blockName('t', hour);
+    if (sizes.has(traffic)) blocks.set(traffic, await this.#lateTraffic(traffic, slices));
+    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+      const name = blockName('m', minute);
+      if (sizes.has(name)) blocks.set(name, await this.#packed('m', minute, ofMinute));
+    }
+    await commit(
+      blocks,
+      slices.map(({ name }) => name),
+    );
+    await this.#correctDay(hour, sizes, commit);
+  }
+
+  async #lateTraffic(name: string, slices: readonly Slice[]): Promise<Buffer> {
+    const known = await this.#blocksOf([name]);
+    const sources = joinSources(known.map(({ sources }) => sources));
+    const minutes = Map.groupBy(slices, ({ minute }) => minute);
+    const starts = new Set([...known.map(({ start }) => start), ...minutes.keys()]);
+    const sums: BlockSum[] = [];
+    for (const start of starts) {
+      const sum = new BlockSum({ start, span: MINUTE }, ['traffic']);
+      for (const one of known) if (one.start === start) await sum.add(one);
+      await this.#addNew(sum, minutes.get(start) ?? [], sources);
+      sums.push(sum);
+    }
+    return await packAll(sums);
+  }
+
+  async #addNew(sum: BlockSum, slices: readonly Slice[], known: Sources): Promise<void> {
+    for (const { name, bytes, process, number } of slices) {
+      if (number <= (known[process]?.number ?? 0)) continue;
+      for (const block of blocksUnder(name, bytes, this.#damaged)) await sum.add(block);
+    }
+  }
+
+  async #mergeHours(now: number, commit: Commit): Promise<void> {
+    const sizes = await this.#store.sizes();
+    const minutes = startsIn(sizes, 'm');
+    for (const [hour, ofHour] of Map.groupBy(minutes, (start) => startOf(start, HOUR))) {
+      if (hour + HOUR + MINUTE + 2 * LATE > now) continue;
+      const names = ofHour.map((start) => blockName('m', start));
+      if (!sizes.has(blockName('h', hour))) {
+        await this.#mergeHour(hour, names, commit);
+        await this.#correctDay(hour, sizes, commit);
+      }
+      if (hour + HOUR + MINUTES <= now) await commit(new Map(names.map(removed)), []);
+    }
+  }
+
+  async #mergeHour(hour: number, names: readonly string[], commit: Commit): Promise<void> {
+    const minutes = await this.#blocksOf(names);
+    const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
+    for (const block of minutes) await sum.add(block);
+    const blocks = new Map([
+      [blockName('h', hour), await sum.pack()],
+      [blockName('t', hour), await packAll(minutes.map(onlyTraffic))],
+    ]);
+    await commit(blocks, []);
+  }
+
+  async #mergeDays(now: number, commit: Commit): Promise<void> {
+    const sizes = await this.#store.sizes();
+    const days = new Set(startsIn(sizes, 'h').map((start) => startOf(start, DAY)));
+    for (const day of days) {
+      const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
+      if (isOver && !sizes.has(blockName('d', day))) await this.#mergeDay(day, commit);
+    }
+  }
+
+  /** Of a day that has its block already. Its hours are removed together, so they are complete. */
+  async #correctDay(
+    hour: number,
+    sizes: ReadonlyMap<string, number>,
+    commit: Commit,
+  ): Promise<void> {
+    const day = startOf(hour, DAY);
+    const name = blockName('d', day);
+    if (!sizes.has(name)) return;
+    const hours = hoursOf(day);
+    if (hours.some((one) => sizes.has(one))) await this.#mergeDay(day, commit);
+    else await commit(new Map([[name, await this.#sumOf(day, [name, blockName('h', hour)])]]), []);
+  }
+
+  async #mergeDay(day: number, commit: Commit): Promise<void> {
+    await commit(new Map([[blockName('d', day), await this.#sumOf(day, hoursOf(day))]]), []);
+  }
+
+  async #sumOf(day: number, names: readonly string[]): Promise<Buffer> {
+    const sum = new BlockSum({ start: day, span: DAY }, DAY_SECTIONS);
+    for (const name of names)
+      for (const block of await this.#blocksOf([name])) await sum.add(block);
+    return await sum.pack();
+  }
+
+  async #bound(now: number, commit: Commit): Promise<RollupReport> {
+    const { bytes, old, dropped } = expired(await this.#store.sizes(), this.#retention(), now);
+    const gone = [...old, ...dropped];
+    if (gone.length > 0) await commit(new Map(gone.map(removed)), []);
+    return { bytes, dropped: dropped.length };
+  }
+
+  async #blocksOf(names: readonly string[]): Promise<Block[]> {
+    const found = await this.#store.read(names);
+    return found.flatMap((bytes, i) =>
+      bytes === null ? [] : blocksUnder(names[i]!, bytes, this.#damaged),
+    );
+  }
+}
+
+const removed = (name: string) => [name, null] as const;
+
+function startsIn(sizes: ReadonlyMap<string, number>, wanted: string): number[] {
+  return [...sizes.keys()].flatMap((name) => {
+    const block = blockIn(name);
+    return block?.kind === wanted ? [block.start] : [];
+  });
+}
+
+function onlyTraffic(block: Block): BlockSum | Promise<BlockSum> {
+  const { start, span } = block;
+  const sum = new BlockSum({ start, span }, ['traffic']);
+  return sum.add(block).then(() => sum);
+}
+
+async function packAll(sums: readonly (BlockSum | Promise<BlockSum>)[]): Promise<Buffer> {
+  const all = [];
+  for (const sum of sums) all.push(await (await sum).pack());
+  return Buffer.concat(all);
+}
+
+const hoursOf = (day: number): string[] =>
+  Array.from({ length: DAY / HOUR }, (_, i) => blockName('h', day + i * HOUR));

@@ -1,0 +1,156 @@
+import { placeOf } from '../limits/kinds.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
+import type { RequestTrace } from '../observe/events.ts';
+import { HighestUses, type WindowUses } from './highest.ts';
+
+/** Weight of all tables of an hour, some 450 KiB. */
+const WEIGHT = 24_576;
+/** Starts and reloads of an hour. */
+const MOST_LISTS = 200;
+
+/** Whose requests a window counts. */
+export type Counted = 'key' | 'account';
+
+/** Nested, because joining a key would take as long as all the rest. */
+type TablesOfPlan = Partial<
+  Record<Window['kind'], Map<number, Partial<Record<Counted, HighestUses>>>>
+>;
+
+type PackedTable = readonly [
+  plan: string,
+  kind: Window['kind'],
+  span: number,
+  counted: Counted,
+  uses: WindowUses,
+];
+
+/** The windows that a process counts from a time on, Unix milliseconds. */
+type CountedWindows = readonly [process: string, since: number, names: readonly string[]];
+
+interface PackedUses {
+  readonly costliest: number;
+  readonly counted: readonly CountedWindows[];
+  readonly tables: readonly PackedTable[];
+}
+
+/** The highest use of each window by each subject, from readings of admission. */
+export class UsesTables {
+  readonly #plans = new Map<string, TablesOfPlan>();
+  readonly #budget: number;
+  #counted: CountedWindows[] = [];
+  /** Units; 0: no request was admitted. */
+  costliest = 0;
+
+  /** `budget`: weight of what is packed. */
+  constructor(budget = WEIGHT) {
+    this.#budget = budget;
+  }
+
+  note(plan: string, { admission, subject, cost }: RequestTrace): void {
+    if (admission === null || subject === null) return;
+    if (cost > this.costliest) this.costliest = cost;
+    const counted = subject.startsWith('account:') ? 'account' : 'key';
+    for (const { window, remaining, resetAt } of admission.readings) {
+      if (window.scope !== undefined) continue;
+      const uses = this.#table(plan, window.kind, window.span, counted);
+      // What remains of a gateway's share does not show the use.
+      if (admission.by === 'local') uses.local = true;
+      else uses.note(subject, placeOf(window, resetAt, admission.now), window.limit - remaining);
+    }
+  }
+
+  table(plan: string, kind: Window['kind'], span: number, counted: Counted): HighestUses | null {
+    return this.#plans.get(plan)?.[kind]?.get(span)?.[counted] ?? null;
+  }
+
+  noteWindows(process: string, now: number, plans: Plans['plans']): void {
+    const names = [...plans.values()].flatMap(({ name, count, windows }) =>
+      (windows ?? []).map(({ kind, span }) => nameOf(name, kind, span, count)),
+    );
+    this.#counted.push([process, now, names]);
+  }
+
+  /**
+   * Since when all processes count a window of the plan, Unix milliseconds; 0: since the begin;
+   * Infinity: one does not.
+   */
+  countedSince(plan: string, kind: Window['kind'], span: number, counted: Counted): number {
+    const name = nameOf(plan, kind, span, counted);
+    const processes = Map.groupBy(this.#counted, ([process]) => process).values();
+    const since = [...processes].map((lists) => {
+      const ordered = lists.toSorted(([, one], [, other]) => one - other);
+      const last = ordered.findLastIndex(([, , names]) => !names.includes(name));
+      return last < 0 ? 0 : (ordered[last + 1]?.[1] ?? Number.POSITIVE_INFINITY);
+    });
+    return Math.max(0, ...since);
+  }
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const { costliest, counted, tables } = JSON.parse(Buffer.from(bytes).toString()) as PackedUses;
+    this.costliest = Math.max(this.costliest, costliest);
+    this.#counted.push(...counted);
+    for (const [plan, kind, span, counted, uses] of tables)
+      this.#table(plan, kind, span, counted).absorb(uses);
+  }
+
+  pack(): Buffer {
+    const all = [...this.#all()];
+    const counted = this.#counted.slice(-MOST_LISTS);
+    if (all.length + counted.length === 0) return Buffer.of();
+    makeRoom(
+      all.map(([, , , , uses]) => uses),
+      this.#budget,
+    );
+    const tables = all.map(
+      ([plan, kind, span, counted, uses]): PackedTable => [plan, kind, span, counted, uses.all],
+    );
+    return Buffer.from(
+      JSON.stringify({ costliest: this.costliest, counted, tables } satisfies PackedUses),
+    );
+  }
+
+  clear(): void {
+    this.#plans.clear();
+    this.#counted = [];
+    this.costliest = 0;
+  }
+
+  #table(plan: string, kind: Window['kind'], span: number, counted: Counted): HighestUses {
+    const known = this.table(plan, kind, span, counted);
+    if (known !== null) return known;
+    const ofPlan = this.#plans.get(plan) ?? {};
+    this.#plans.set(plan, ofPlan);
+    ofPlan[kind] ??= new Map();
+    const ofSpan = ofPlan[kind].get(span) ?? {};
+    ofPlan[kind].set(span, ofSpan);
+    const table = new HighestUses();
+    ofSpan[counted] = table;
+    return table;
+  }
+
+  *#all() {
+    for (const [plan, kinds] of this.#plans)
+      for (const [kind, spans] of Object.entries(kinds) as [
+        Window['kind'],
+        Map<number, Partial<Record<Counted, HighestUses>>>,
+      ][])
+        for (const [span, tables] of spans)
+          for (const [counted, table] of Object.entries(tables))
+            yield [plan, kind, span, counted as Counted, table] as const;
+  }
+}
+
+const nameOf = (plan: string, kind: Window['kind'], span: number, counted: Counted) =>
+  `${kind} ${span} ${counted} ${plan}`;
+
+/** The heaviest tables shrink first, so that one plan does not displace another. */
+function makeRoom(tables: readonly HighestUses[], budget: number): void {
+  const weight = () => tables.reduce((sum, table) => sum + table.weight, 0);
+  if (weight() <= budget) return;
+  while (weight() > 0.8 * budget) {
+    const heaviest = tables.reduce((one, other) => (other.weight > one.weight ? other : one));
+    heaviest.shrink(heaviest.weight / 2);
+  }
+}

@@ -1,0 +1,180 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CoalescedWork } from '../common/coalesced-work.ts';
+import { replaceFile, syncFolder } from '../common/folder.ts';
+import type { LedgerStore } from '../ledger/store.ts';
+import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
+import { Compactor, type Packer } from './journal/compactor.ts';
+import { readJournal } from './journal/read.ts';
+import { openSlot } from './journal/slot.ts';
+
+const FOLDER = 'usage';
+const KIND = 'usage';
+/** Includes gateways that are stopping, and workers. */
+const SLOTS = { first: 1, step: 1, most: 300 };
+/** Bytes of slices, if blocks cannot be written. */
+const MOST_BYTES = 32 << 20;
+
+/**
+ * Slices are in memory and in a journal, blocks are files. With Redis it has only slices of
+ * outages. Everything is written by the thread pool, so a blocked disk blocks no request. Errors go
+ * to `failed`.
+ */
+export function ledgerInFolder(data: string, failed: (error: unknown) => void): LedgerStore {
+  const folder = join(data, FOLDER);
+  const slices = new Map<string, Buffer>();
+  const sizes = knownSizes(folder, failed);
+  const slot = openSlot({ folder: data, kind: KIND, numbers: SLOTS, failed }, () => {
+    slices.clear();
+    return { batch: (payload: Buffer) => readBatch(payload, slices) };
+  });
+  const compactor =
+    slot && new Compactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
+  const turns = new CoalescedWork(async () => {
+    await work?.(commit);
+  });
+  let work: Parameters<LedgerStore['inTurn']>[0] | null = null;
+  let bytes = [...slices.values()].reduce((sum, { length }) => sum + length, 0);
+
+  function forget(name: string): void {
+    bytes -= slices.get(name)?.length ?? 0;
+    slices.delete(name);
+  }
+
+  async function commit(
+    blocks: ReadonlyMap<string, Buffer | null>,
+    merged: readonly string[],
+  ): Promise<void> {
+    if (blocks.size > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const [name, block] of blocks) {
+      if (block === null) await rm(join(folder, name), { force: true });
+      else await replaceFile(join(folder, name), block, 0o600);
+      if (block === null) sizes.delete(name);
+      else sizes.set(name, block.length);
+    }
+    if (blocks.size > 0) await syncFolder(folder);
+    for (const name of merged) forget(name);
+  }
+
+  return {
+    async add(added) {
+      const before = slices.size;
+      for (const [name, slice] of added) {
+        if (slices.has(name)) continue;
+        slices.set(name, slice);
+        bytes += slice.length;
+        compactor?.mark(name);
+      }
+      const count = slices.size - before;
+      for (const name of slices.keys()) {
+        if (bytes <= MOST_BYTES) break;
+        failed(new Error('usage was dropped, because the disk cannot be written'));
+        forget(name);
+      }
+      return count;
+    },
+    slices: async () => new Map(slices),
+    sizes: async () => new Map(sizes),
+    read: (names) => readBlocks(folder, names),
+    async inTurn(given) {
+      work = given;
+      await turns.next();
+    },
+    async close() {
+      await turns.idle();
+      await slot?.close(compactor);
+    },
+  };
+}
+
+/** For commands, also while a gateway uses the folder. Throws JournalError. */
+export function readLedgerIn(data: string): Pick<LedgerStore, 'slices' | 'sizes' | 'read'> {
+  const folder = join(data, FOLDER);
+  return {
+    async slices() {
+      const begin = () => {
+        const slices = new Map<string, Buffer>();
+        return { slices, batch: (payload: Buffer) => readBatch(payload, slices) };
+      };
+      return readJournal(data, `${KIND}.1`, begin).reader.slices;
+    },
+    sizes: async () => sizesIn(folder),
+    read: (names) => readBlocks(folder, names),
+  };
+}
+
+function knownSizes(folder: string, failed: (error: unknown) => void): Map<string, number> {
+  try {
+    return sizesIn(folder);
+  } catch (error) {
+    failed(error);
+    return new Map();
+  }
+}
+
+function sizesIn(folder: string): Map<string, number> {
+  try {
+    const files = readdirSync(folder).filter((name) => /^[mhtd]\d+$/.test(name));
+    return new Map(files.map((name) => [name, statSync(join(folder, name)).size]));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return new Map();
+  }
+}
+
+function readBlocks(folder: string, names: readonly string[]): Promise<(Buffer | null)[]> {
+  return Promise.all(
+    names.map((name) =>
+      readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        return null;
+      }),
+    ),
+  );
+}
+
+/** Ignores a batch that is not understood: the journal has checked its content. */
+function readBatch(payload: Buffer, slices: Map<string, Buffer>): void {
+  try {
+    const batch = new Unpacking(payload);
+    while (!batch.isAtEnd) {
+      const name = batch.text();
+      slices.set(name, Buffer.from(batch.part()));
+    }
+  } catch (error) {
+    if (!(error instanceof NotPacked)) throw error;
+  }
+}
+
+function entriesOf(slices: ReadonlyMap<string, Buffer>) {
+  return {
+    get size() {
+      return slices.size;
+    },
+    names: () => slices.keys(),
+    read: (name: string) => slices.get(name),
+  };
+}
+
+class SlicePacker implements Packer<Buffer> {
+  #packing = new Packing();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(name: string, slice: Buffer): void {
+    this.#packing.part(Buffer.from(name));
+    this.#packing.part(slice);
+    this.#size += slice.length + name.length;
+  }
+
+  take(): Buffer {
+    const { bytes } = this.#packing;
+    this.#packing = new Packing();
+    this.#size = 0;
+    return bytes;
+  }
+}

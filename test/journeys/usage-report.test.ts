@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { DAY, HOUR } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 10, per: minute }] }
+  pro: { windows: [{ limit: 100000, per: day }] }
+`;
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(
+  options: Parameters<typeof TestGateway.start>[0] = {},
+): Promise<TestGateway> {
+  const started = await TestGateway.start({ plans: PLANS, ...options });
+  stops.push(() => started.stop());
+  return started;
+}
+
+async function send(url: string, secret: string, times: number, path = '/pets'): Promise<void> {
+  for (let i = 0; i < times; i++)
+    await (await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
+}
+
+const reportAt = async (url: string, query: string) =>
+  bodyOf(await adminOf(url)('GET', `/usage/report?${query}`));
+
+/** A request is counted when its response has ended, which may be after the client has it. */
+const counted = (url: string, total: number) =>
+  until(`${total} are counted`, async () => {
+    const { rows } = await reportAt(url, 'by=status');
+    return rows.reduce((sum: number, row: { requests: number }) => sum + row.requests, 0) === total;
+  });
+
+describe('a report of usage', () => {
+  test('has units, refusals, failures, bytes and durations, by what is asked for', async () => {
+    const one = await gateway();
+    const day = new Date(one.clock.now).toISOString().slice(0, 10);
+    const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
+    await send(one.url, free.secret, 12);
+    await send(one.url, pro.secret, 3, '/categories');
+    await send(one.url, 'unknown', 1);
+    await counted(one.adminUrl, 16);
+
+    const { rows, by, since, lost, dropped, isolated } = await reportAt(
+      one.adminUrl,
+      'by=account,status,day&from=2020-01-01',
+    );
+    expect({ by, lost, dropped, isolated }).toEqual({
+      by: ['day', 'account', 'status'],
+      lost: [],
+      dropped: 0,
+      isolated: null,
+    });
+    expect(Date.parse(since)).toBeLessThanOrEqual(one.clock.now);
+    const shown = rows.map((row: Record<string, unknown>) => [
+      ...['day', 'account', 'status', 'requests', 'units', 'refused', 'failed', 'received'].map(
+        (name) => row[name],
+      ),
+      Number(row.sent) > 0,
+    ]);
+    expect(shown.sort()).toEqual([
+      [day, null, 401, 1, 0, 1, 0, 0, true],
+      [day, 'acme', 200, 10, 10, 0, 0, 0, true],
+      [day, 'acme', 429, 2, 0, 2, 0, 0, true],
+      [day, 'globex', 200, 3, 3, 0, 0, 0, true],
+    ]);
+    for (const { requests, ...row } of rows) {
+      const { within10ms, within100ms, within1s, within10s, slower } = row;
+      expect(within10ms + within100ms + within1s + within10s + slower).toBe(requests);
+    }
+    const filtered = await reportAt(one.adminUrl, 'by=operation&plan=pro');
+    expect(filtered.rows).toMatchObject([{ operation: 'listCategories', requests: 3 }]);
+    expect((await reportAt(one.adminUrl, 'by=key&status=500')).rows).toEqual([]);
+    const earlier = new Date(one.clock.now - 2 * DAY).toISOString();
+    const before = await reportAt(one.adminUrl, `from=${earlier}&to=${day}`);
+    expect(before.rows).toEqual([]);
+  });
+
+  test('comes as CSV and as lines of JSON, from the command line too, also without a gateway', async () => {
+    const one = await gateway();
+    const { secret } = await one.key({ plan: 'pro' });
+    await send(one.url, secret, 2);
+    await counted(one.adminUrl, 2);
+    const month = new Date(one.clock.now).toISOString().slice(0, 7);
+    const args = ['usage', 'report', '--month', month, '--by', 'account,operation'];
+    const run = (...more: string[]) =>
+      commandLine(one.folder)([...args, ...more], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const header =
+      'account,operation,requests,units,refused,failed,received,sent,within10ms,within100ms,within1s,within10s,slower\n';
+    const csv = (await run('-o', 'csv')).out;
+    expect(csv.startsWith(`${header}acme,listPets,2,2,0,0,0,`)).toBe(true);
+    expect(JSON.parse((await run('-o', 'ndjson')).out)).toMatchObject({
+      account: 'acme',
+      units: 2,
+    });
+    expect((await run()).out).toMatch(/^account +operation +requests +units .*\n.*listPets +2 +2 /);
+    expect(await run('--by', 'colour')).toMatchObject({ code: 2 });
+    expect(await run('--month', '2026-13')).toMatchObject({ code: 2 });
+    expect((await commandLine(one.folder)(['keys', 'list', '-o', 'csv'])).code).toBe(2);
+    await one.close();
+    expect((await commandLine(one.folder)([...args, '-o', 'csv'])).out).toBe(csv);
+  });
+
+  test.each(['by=colour', 'from=yesterday', 'from=2026-02-01&to=2026-01-01', 'format=xml', 'x=1'])(
+    'is refused for %s',
+    async (query) => {
+      const one = await gateway();
+      expect((await adminOf(one.adminUrl)('GET', `/usage/report?${query}`)).status).toBe(400);
+    },
+  );
+
+  test('has the units that were charged before the process was killed', async () => {
+    const one = await gateway();
+    const { secret } = await one.key({ plan: 'pro' });
+    await send(one.url, secret, 5);
+    await counted(one.adminUrl, 5);
+    one.clock.pass(3 * HOUR);
+    await send(one.url, secret, 2);
+    await counted(one.adminUrl, 7);
+    await one.close();
+    await one.open();
+    const { rows } = await reportAt(one.adminUrl, 'by=hour,key');
+    expect(rows.map(({ units }: { units: number }) => units)).toEqual([5, 2]);
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test('have the units of 1,000 keys in their ledger that the counters were charged', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        gateway({ env: { REDIS_URL: redis.url }, settings: 'log: { level: error }\n' }),
+      ),
+    );
+    const keys: { readonly id: string; readonly secret: string }[] = [];
+    for (let i = 0; i < 1_000; i++)
+      keys.push(await all[i % 4]!.key({ account: `a${i}`, plan: 'pro' }));
+    await Promise.all(
+      all.map(async ({ url }, at) => {
+        for (const [i, { secret }] of keys.entries()) await send(url, secret, (i + at) % 3);
+      }),
+    );
+    const expected = keys.map((_, i) => [0, 1, 2, 3].reduce((sum, at) => sum + ((i + at) % 3), 0));
+    const total = expected.reduce((sum, units) => sum + units, 0);
+    for (const { adminUrl, clock } of all) {
+      clock.now = all[0]!.clock.now;
+      await counted(adminUrl, total);
+      const { rows } = await reportAt(adminUrl, 'by=key');
+      const units = new Map(
+        rows.map((row: { key: string; units: number }) => [row.key, row.units]),
+      );
+      expect(keys.map(({ id }) => units.get(id))).toEqual(expected);
+    }
+    const used = await Promise.all(
+      keys.slice(0, 50).map(async ({ id }) => {
+        const { usage } = bodyOf(await adminOf(all[0]!.adminUrl)('GET', `/usage/${id}`));
+        return usage[0].windows[0].used;
+      }),
+    );
+    expect(used).toEqual(expected.slice(0, 50));
+  });
+});

@@ -1,0 +1,63 @@
+import { LedgerReader } from '../../src/ledger/reader.ts';
+import { type LedgerStore, TurnLost } from '../../src/ledger/store.ts';
+import { type UsageClient, unpackUsage } from '../../src/ledger/usage-table.ts';
+
+/** A backend in memory that fails when told to. */
+export class MemoryLedger implements LedgerStore {
+  readonly all = new Map<string, Buffer>();
+  readonly blocks = new Map<string, Buffer>();
+  /** Whether the next addition rejects; `after`: although it was made. */
+  fails: 'no' | 'before' | 'after' = 'no';
+  /** Whether slices are removed that blocks contain. */
+  forgets = true;
+  hasTurn = true;
+
+  async add(slices: ReadonlyMap<string, Buffer>): Promise<number> {
+    if (this.fails === 'before') throw new Error('the backend is down');
+    const before = this.all.size;
+    for (const [name, bytes] of slices) this.all.set(name, bytes);
+    if (this.fails === 'after') throw new Error('the reply was lost');
+    return this.all.size - before;
+  }
+
+  slices = async () => new Map(this.all);
+  sizes = async () => new Map([...this.blocks].map(([name, { length }]) => [name, length]));
+  read = async (names: readonly string[]) => names.map((name) => this.blocks.get(name) ?? null);
+
+  async inTurn(work: Parameters<LedgerStore['inTurn']>[0]): Promise<void> {
+    await work(async (blocks, slices) => {
+      if (!this.hasTurn) throw new TurnLost('another has it');
+      for (const [name, block] of blocks) {
+        if (block === null) this.blocks.delete(name);
+        else this.blocks.set(name, block);
+      }
+      if (this.forgets) for (const name of slices) this.all.delete(name);
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+export const readerOf = (backend: Pick<LedgerStore, 'slices' | 'sizes' | 'read'>) =>
+  new LedgerReader(backend, (damage) => {
+    throw new Error(damage);
+  });
+
+/** Units and requests by key in a period. */
+export async function usageIn(
+  reader: LedgerReader,
+  period: { from: number; to: number },
+  grain: 'minute' | 'hour' | 'day' = 'day',
+) {
+  const found = new Map<UsageClient['key'], { units: number; requests: number }>();
+  for await (const block of reader.blocks(period, grain)) {
+    const rows = unpackUsage(await block.read('usage'), ({ clients }) => (row) => {
+      const { key } = clients[row.client]!;
+      const known = found.get(key) ?? { units: 0, requests: 0 };
+      const requests = Array.from(row.requests).reduce((sum, count) => sum + count, 0);
+      found.set(key, { units: known.units + row.units, requests: known.requests + requests });
+    });
+    for (const _ of rows);
+  }
+  return found;
+}

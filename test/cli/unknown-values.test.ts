@@ -29,12 +29,15 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'plans simulate --drop': ['minute', 'day'],
   'plans set --drop': ['minute', 'day'],
   'audit list --action': AUDIT_ACTIONS,
+  'usage report --by': ['day', 'code'],
+  'usage report --operation': ['listPets', 'usage'],
+  'usage report --plan': [...PLANS, 'public'],
   'webhooks test --endpoint': ['none'],
 };
 
 /** What an operator chooses freely, or what only stored records have. */
 const FREE =
-  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|hash)$/;
+  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|hash|status)$/;
 
 /** A call with the arguments and mandatory options that the command needs. */
 const CALLS: Readonly<Record<string, (key: string) => readonly string[]>> = {

@@ -1,3 +1,4 @@
+import type { Operations } from '@storegate/admin-api';
 import { DAY, HOUR } from '../../common/time.ts';
 import { readLedger } from '../../ledger/read.ts';
 import {
@@ -9,15 +10,23 @@ import {
   type ReportRow,
   report,
 } from '../../ledger/report.ts';
+import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations, AnswerStream, Task } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { operationNames, refuseUnknown, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
+type Query = Operations['getUsageReport']['query'];
 type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & { readonly dropped: number };
 
 export function reportOperations(context: AdminContext) {
+  function refuseUnknownIn({ plan, operation }: Query): void {
+    refuseUnknown('plan', plan, [...context.plans().plans.keys(), PUBLIC_PLAN]);
+    refuseUnknown('operation', operation, operationNames(context));
+  }
+
   return {
     getUsageReport: async (task) => {
       const question = questionOf(task);
@@ -32,7 +41,10 @@ export function reportOperations(context: AdminContext) {
       const coverage = { ...view, dropped: answer.dropped };
       const { reader, unsent } = context.ledger();
       const rows = report(answer.isolated === null ? reader : unsent, question);
-      const stream = streamOf(task.query.format ?? 'json', question, coverage, rows);
+      const first = await rows.next();
+      if (first.done) refuseUnknownIn(task.query);
+      const all = resumed(first, rows);
+      const stream = streamOf(task.query.format ?? 'json', question, coverage, all);
       return { status: 200, body: null as never, stream, headers: headersOf(coverage) };
     },
   } satisfies Partial<AdminOperations>;
@@ -42,11 +54,7 @@ function questionOf({ query, now }: Pick<Task<'getUsageReport'>, 'query' | 'now'
   const { account, key, plan, operation, status } = query;
   const by = (query.by ?? 'account').split(',');
   const unknown = by.find((name) => !(DIMENSIONS as readonly string[]).includes(name));
-  if (unknown !== undefined)
-    throw new AdminError(
-      'invalid_value',
-      `by has ${JSON.stringify(unknown)}, which is not one of ${DIMENSIONS.join(', ')}.`,
-    );
+  if (unknown !== undefined) throw unknownName('column', unknown, DIMENSIONS);
   const today = new Date(now);
   const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
   const from = query.from === undefined ? month : momentIn('from', query.from);
@@ -65,6 +73,12 @@ function momentIn(name: string, text: string): number {
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return at;
   throw new AdminError('invalid_value', `${name} must be a date such as 2026-10-01, or a time.`);
+}
+
+async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 /** For formats without a place for it. */

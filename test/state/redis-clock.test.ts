@@ -6,6 +6,7 @@ import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
+import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
 import { joinGateways } from '../../src/state/redis/peers.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
@@ -140,6 +141,12 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     begin: () => own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL),
     look: () => tryLock(own.redis, 'a'),
   },
+  [keyOf.ledger.turn]: {
+    span: 3 * LOCK_TTL,
+    left: () => lifetime(keyOf.ledger.turn),
+    begin: () => own.redis.set(keyOf.ledger.turn, 'dead', 'PX', 3 * LOCK_TTL),
+    look: () => ledgerInRedis(own.redis).inTurn(async () => {}),
+  },
   [keyOf.idempotentAnswer('*')]: {
     span: IDEMPOTENCY_LIFETIME,
     left: () => lifetime(keyOf.idempotentAnswer('call')),
@@ -208,6 +215,8 @@ const NOT_WAITING: Readonly<Record<string, string>> = {
   [keyOf.apiKey('*')]: 'dates that an operator has set',
   [keyOf.audit]: 'what happened when, without an age at which it goes',
   [keyOf.tokens]: 'when a token was created, for operators',
+  [keyOf.ledger.slices]: 'minutes of the clocks of gateways, which reports name',
+  [keyOf.ledger.block('*')]: 'minutes of the clocks of gateways, which reports name',
 };
 const WITHOUT_TIME = [
   keyOf.apiKeyId('*'),
@@ -220,6 +229,7 @@ const WITHOUT_TIME = [
   keyOf.auditDropped,
   keyOf.banLogDropped,
   keyOf.outbox.counter,
+  keyOf.ledger.sizes,
 ];
 
 test('every key in Redis has a decision about its times', () => {

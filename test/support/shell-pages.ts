@@ -29,7 +29,7 @@ export interface Block {
 }
 
 const BLOCK =
-  /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv|python)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
+  /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv|python|js|go)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
 
 const SETUP = /^( *)<!-- setup\n([\s\S]*?)^ *-->$/gm;
 

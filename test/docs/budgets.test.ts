@@ -27,6 +27,7 @@ const BUDGETS: Record<string, number> = {
   'docs/bans.md': 300,
   'docs/operators.md': 350,
   'docs/import-keys.md': 700,
+  'docs/move-from-kong.md': 800,
   'docs/backup-upgrade.md': 900,
   'docs/monitoring.md': 1100,
   'docs/troubleshooting.md': 1500,

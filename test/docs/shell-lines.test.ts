@@ -20,6 +20,7 @@ const PAGES = [
   'bans',
   'operators',
   'import-keys',
+  'move-from-kong',
   'monitoring',
   'troubleshooting',
   'clients',

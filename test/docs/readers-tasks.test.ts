@@ -24,11 +24,7 @@ test.each([
   ['protect an API', 'docs/quickstart.md', 'npx storegate init'],
   ['understand a 429', 'docs/clients.md#handle-errors', '| 429 |'],
   ['lift a ban', 'docs/bans.md#lift-a-ban', 'npx storegate bans lift'],
-  [
-    'write a client that is never banned',
-    'docs/clients.md#a-client-that-is-never-banned',
-    '```python',
-  ],
+  ['write a client that is never banned', 'docs/recipes.md#python', '```python'],
   ['get an alert on an outage of Redis', 'docs/metrics.md#alerts', '`StoregateStateDown`'],
 ])('the README leads a reader who wants to %s there with one link', (_task, link, answer) => {
   expect(read('README.md')).toContain(`](${link})`);

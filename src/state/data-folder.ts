@@ -8,8 +8,8 @@ import { syncFolderNow } from '../common/folder.ts';
  */
 const OWN_FILES: readonly RegExp[] = [
   /^(state|webhooks|keys-copy|store)\.db(-wal|-shm|-journal)?$/,
-  /^(gateway|keys-copy|usage\.\d+|standings\.\d+)\.lock(-journal)?$/,
-  /^(ledgers|usage\.\d+|standings\.\d+)\.\d+\.log$/,
+  /^(gateway|keys-copy|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
+  /^(counters|usage\.\d+|last-known\.\d+)\.\d+\.log$/,
   /^(state\.last-change|gateway\.json|contract-copy\.json)$/,
 ];
 

@@ -309,7 +309,7 @@ test('under local, a gateway that is killed and restarted in an outage grants no
 
   function keptOf(data: string, id: string): number | undefined {
     let kept: LastKnownEntry | undefined;
-    readJournal(data, 'standings.1', () => ({
+    readJournal(data, 'last-known.1', () => ({
       batch: (payload, file) =>
         unpackLastKnown(payload, file, (subject, one) => {
           if (subject === `key:${id}`) kept = one;

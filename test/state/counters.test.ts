@@ -174,7 +174,7 @@ describe('a folder with counters', () => {
     // The next file has the number 2, and cannot be made.
     await close();
     const again = open();
-    mkdirSync(join(folder, 'ledgers.2.log'));
+    mkdirSync(join(folder, 'counters.2.log'));
     for (const act of [again.state.ban('key:a', FREE, HOUR), again.state.liftBan('key:b')]) {
       await expect(act).rejects.toMatchObject({
         code: 'state_unavailable',
@@ -189,7 +189,7 @@ describe('a folder with counters', () => {
     );
     expect([unsavedFor(), again.unsavedFor()]).toEqual([0, 0]);
     await again.close();
-    rmdirSync(join(folder, 'ledgers.2.log'));
+    rmdirSync(join(folder, 'counters.2.log'));
     expect(kept().get('key:a')?.cells[1]).toBe(2);
   });
 
@@ -209,18 +209,18 @@ describe('a folder with counters', () => {
 
   test('is refused where a newer version has written it, and left alone', async () => {
     await open().close();
-    writeFileSync(join(folder, 'ledgers.7.log'), 'storegate journal 2 ledgers\n');
+    writeFileSync(join(folder, 'counters.7.log'), 'storegate journal 2 counters\n');
     expect(open).toThrow(JournalError);
-    expect(open).toThrow(/ledgers\.7\.log was written by a newer storegate/);
-    rmSync(join(folder, 'ledgers.7.log'));
+    expect(open).toThrow(/counters\.7\.log was written by a newer storegate/);
+    rmSync(join(folder, 'counters.7.log'));
     await open().close();
   });
 
   test('is refused where a folder has the name of one of its files', async () => {
     await open().close();
-    mkdirSync(join(folder, 'ledgers.7.log'));
+    mkdirSync(join(folder, 'counters.7.log'));
     expect(open).toThrow(JournalError);
-    expect(open).toThrow(/ledgers\.7\.log is not a file: move it out of the way/);
+    expect(open).toThrow(/counters\.7\.log is not a file: move it out of the way/);
   });
 
   test('forgets strikes and levels by the escalation of its plans, and not before it has one', async () => {
@@ -268,7 +268,7 @@ describe('a folder with counters', () => {
   });
 });
 
-const logs = () => readdirSync(folder).filter((file) => file.startsWith('ledgers.'));
+const logs = () => readdirSync(folder).filter((file) => file.startsWith('counters.'));
 
 async function both(...acts: MaybePromise<void>[]): Promise<void> {
   await Promise.all(acts);

@@ -44,7 +44,7 @@ const READERS: readonly ((at: string) => unknown)[] = [
   (at) => folderTarget(at, WITH_CLOCK),
   (at) => folderTarget(at, { ...WITH_CLOCK, dryRun: true }),
 ];
-const logs = (at = folder) => readdirSync(at).filter((file) => /^ledgers\.\d+\.log$/.test(file));
+const logs = (at = folder) => readdirSync(at).filter((file) => /^counters\.\d+\.log$/.test(file));
 const files = (at: string) =>
   new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
 

@@ -289,7 +289,7 @@ test('files hold what was marked, one process for each; a torn end and a foreign
     lastKnown.mark(name);
     await lastKnown.close();
   }
-  const file = readdirSync(folder).find((name) => /^standings\.1\.\d+\.log$/.test(name))!;
+  const file = readdirSync(folder).find((name) => /^last-known\.1\.\d+\.log$/.test(name))!;
   expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   appendFileSync(join(folder, file), 'torn');
   const again = open();
@@ -298,7 +298,7 @@ test('files hold what was marked, one process for each; a torn end and a foreign
   again.begin(living(['a']));
   await again.close();
 
-  writeFileSync(join(folder, 'standings.1.99.log'), 'something else entirely, and long enough');
+  writeFileSync(join(folder, 'last-known.1.99.log'), 'something else entirely, and long enough');
   expect(
     lastKnownCountersIn({
       folder,

@@ -21,7 +21,7 @@ beforeEach(() => own.server.admin.flushall());
 const ENDPOINT = 'a';
 /** Milliseconds that commands take, and that clocks differ. */
 const JITTER = 1_000;
-const { names, queuedAt, due, came, lastResult } = keyOf.outbox;
+const { names, queuedAt, due, createdAt, lastResult } = keyOf.outbox;
 /** Scores, and fields of hashes, that are times; `*`: all fields. */
 const SCORES = [
   keyOf.gateways,
@@ -30,7 +30,7 @@ const SCORES = [
   keyOf.bans,
   names,
   due(ENDPOINT),
-  came(ENDPOINT),
+  createdAt(ENDPOINT),
 ];
 const FIELDS: [key: string, field: string][] = [
   [queuedAt, '*'],
@@ -204,7 +204,7 @@ const NOT_WAITING: Readonly<Record<string, string>> = {
   [keyOf.bans]: 'every entry is checked against the counters of its subject',
   [keyOf.banLog]: 'entries of a clock that was ahead go with the next one: ban-log-contract.ts',
   [keyOf.probe('*')]: 'it is only written',
-  [came('*')]: 'an order, and the age of the oldest job for operators',
+  [createdAt('*')]: 'an order, and the age of the oldest job for operators',
   [keyOf.outbox.jobs('*')]: 'the age at which a job is given up only ends its retries later',
   [keyOf.outbox.marks]: 'a time in the future counts as none: expiry-notices.ts',
   [keyOf.apiKeys]: 'an order',

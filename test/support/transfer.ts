@@ -95,7 +95,7 @@ export function someState(now: number): Whole {
       movableEntry(2, { action: 'bans.start', actor: 'storegate' }),
       movableEntry(3, { action: 'bans.lift', reason: 'a call' }),
     ],
-    ledger: [
+    counters: [
       counterLine(`key:${idOf(1)}`, hourly(7, now - MINUTE)),
       counterLine(
         `key:${idOf(2)}`,
@@ -125,7 +125,7 @@ function slots(now: number): number[] {
 
 /** `isChecked`: its records are used as they are. */
 export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Source {
-  const whole: Whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [], ...given };
+  const whole: Whole = { key: [], token: [], audit: [], ban: [], counters: [], use: [], ...given };
   return {
     name: 'a test',
     kind: 'embedded',
@@ -143,13 +143,13 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
 }
 
 export async function readWhole(source: Source): Promise<Whole> {
-  const whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [] } as {
+  const whole = { key: [], token: [], audit: [], ban: [], counters: [], use: [] } as {
     [T in RecordType]: unknown[];
   };
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
-  for (const type of ['key', 'token', 'ledger', 'use'] as const) whole[type].sort(byName);
+  for (const type of ['key', 'token', 'counters', 'use'] as const) whole[type].sort(byName);
   return whole as unknown as Whole;
 }
 

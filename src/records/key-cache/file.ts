@@ -14,7 +14,7 @@ const KEY_CACHE_LOCK = 'keys-copy.lock';
 const PAGE_SIZE = 500;
 
 /** Another format is recreated. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 const LAYOUT = `
   CREATE TABLE keys (
@@ -25,7 +25,7 @@ const LAYOUT = `
     record TEXT NOT NULL
   ) STRICT;
   CREATE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
-  CREATE TABLE standing (freshness TEXT NOT NULL) STRICT;
+  CREATE TABLE progress (freshness TEXT NOT NULL) STRICT;
   PRAGMA user_version = ${FORMAT};`;
 
 /** Metadata of the cache. Unix milliseconds by the local clock; 0: never. */
@@ -67,7 +67,7 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
       tokens: [],
     };
     opened.exec(LAYOUT);
-    prepare('INSERT INTO standing VALUES (?)').run(JSON.stringify(never));
+    prepare('INSERT INTO progress VALUES (?)').run(JSON.stringify(never));
   }
 
   /** A missing cache is better than a wrong one. */
@@ -127,7 +127,7 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
       return freshness()!;
     },
     setFreshness(changes: Partial<Freshness>): void {
-      prepare('UPDATE standing SET freshness = ?').run(
+      prepare('UPDATE progress SET freshness = ?').run(
         JSON.stringify({ ...freshness(), ...changes }),
       );
     },
@@ -206,7 +206,7 @@ export function freshnessIn(db: DatabaseSync): Freshness | null {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
     user_version: number;
   };
-  const row = version === FORMAT ? db.prepare('SELECT freshness FROM standing').get() : undefined;
+  const row = version === FORMAT ? db.prepare('SELECT freshness FROM progress').get() : undefined;
   return row ? (JSON.parse(row.freshness as string) as Freshness) : null;
 }
 

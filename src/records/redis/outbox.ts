@@ -33,11 +33,11 @@ export function outboxInRedis(
   { usesCallerClock = false }: OutboxInRedisOptions = {},
 ): Outbox {
   const clock = usesCallerClock ? '1' : '';
-  const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
+  const { names, queuedAt, counter, marks, due, createdAt, jobs, lastResult } = keyOf.outbox;
 
   const keysFor = (endpoint: string) => [
     due(endpoint),
-    came(endpoint),
+    createdAt(endpoint),
     jobs(endpoint),
     lastResult(endpoint),
   ];
@@ -94,8 +94,8 @@ export function outboxInRedis(
         redis,
         endpoints.flatMap((one) => [
           ['hmget', lastResult(one), ...RESULT_FIELDS],
-          ['zcard', came(one)],
-          ['zrange', came(one), '0', '0', 'WITHSCORES'],
+          ['zcard', createdAt(one)],
+          ['zrange', createdAt(one), '0', '0', 'WITHSCORES'],
         ]),
       );
       return endpoints.map((_, i) =>

@@ -101,7 +101,7 @@ const COUNTERS = fields({
   subject: text(140, SUBJECT, 'key:<id>, account:<plan>:<account> or address:<address>'),
   windows: list(MAX_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
   cells: list(MAX_WINDOWS * 32, integer(0)),
-  conduct: orNull(STRIKE_STATE),
+  strikeState: orNull(STRIKE_STATE),
 });
 
 const CHECKS: Readonly<Record<RecordType, Check>> = {
@@ -109,7 +109,7 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   token: TOKEN,
   audit: AUDIT,
   ban: AUDIT,
-  ledger: (value) => COUNTERS(value) ?? counters(value as CounterLine),
+  counters: (value) => COUNTERS(value) ?? counters(value as CounterLine),
   use: fields({ id, at: moment }),
 };
 
@@ -180,13 +180,13 @@ function traits(key: KeyRecord): string | null {
   }
 }
 
-function counters({ windows, cells, conduct }: CounterLine): string | null {
+function counters({ windows, cells, strikeState }: CounterLine): string | null {
   const ids = new Set(windows.map(windowId));
   if (windows.length === 0 || ids.size < windows.length)
     return '.windows must be different ones, and at least one';
-  if (windows.some(({ limit }) => (limit === undefined) !== (conduct === null)))
-    return '.windows must have limits where there is conduct, and only there';
-  const { windows: whole } = countersIn({ windows, cells, conduct });
+  if (windows.some(({ limit }) => (limit === undefined) !== (strikeState === null)))
+    return '.windows must have limits if strikeState is set, and only then';
+  const { windows: whole } = countersIn({ windows, cells, strikeState });
   const size = whole.reduce((sum, window) => sum + meterOf(window).size, 0);
   if (cells.length !== size) return `.cells must be ${size} numbers for these windows`;
   let wrong: string | null = null;

@@ -13,7 +13,7 @@ export interface CounterLine {
   readonly subject: string;
   readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
   readonly cells: readonly number[];
-  readonly conduct:
+  readonly strikeState:
     | (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null })
     | null;
 }
@@ -28,23 +28,31 @@ export function counterLine(subject: string, counters: Counters): CounterLine {
       return strikeState === null ? rest : unknownKind(window);
     }),
     cells,
-    conduct: strikeState && conductOf(strikeState),
+    strikeState: strikeState && strikeStateIn(strikeState),
   };
 }
 
-function conductOf({ refusedIn, bannedFor, ...state }: StrikeState): CounterLine['conduct'] {
+function strikeStateIn({
+  refusedIn,
+  bannedFor,
+  ...state
+}: StrikeState): CounterLine['strikeState'] {
   return { ...state, bannedFor: bannedFor && unknownKind(bannedFor) };
 }
 
-export function countersIn({ windows, cells, conduct }: Omit<CounterLine, 'subject'>): Counters {
+export function countersIn({
+  windows,
+  cells,
+  strikeState,
+}: Omit<CounterLine, 'subject'>): Counters {
   return {
     // An unused limit may have any value: counters identify windows by kind and span.
     windows: windows.map((window) => windowOf({ limit: 1, ...window })),
     cells: [...cells],
-    strikeState: conduct && {
-      ...conduct,
-      strikes: [...conduct.strikes],
-      bannedFor: conduct.bannedFor && windowOf(conduct.bannedFor),
+    strikeState: strikeState && {
+      ...strikeState,
+      strikes: [...strikeState.strikes],
+      bannedFor: strikeState.bannedFor && windowOf(strikeState.bannedFor),
     },
   };
 }

@@ -20,9 +20,9 @@ import { type Batch, noCounts, type Target, TransferError } from './form.ts';
  *     {"type":"header","format":"storegate-state","version":1,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
  *     {"type":"key","id":"key_…",…}
  *     …
- *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"ledger":1,"use":1},"sha256":"…"}
+ *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"counters":1,"use":1},"sha256":"…"}
  *
- * Records are ordered by type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has
+ * Records are ordered by type: `key`, `token`, `audit`, `ban`, `counters`, `use`. The trailer has
  * their counts (of bans only if present, so that versions before the ban log can read other files),
  * and the SHA-256 of all bytes before its line in hexadecimal. `form.ts` has the fields.
  */

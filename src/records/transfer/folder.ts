@@ -164,7 +164,7 @@ function addersIn(
     ban(entries) {
       for (const entry of entries) toBans(entry, entry.number);
     },
-    ledger(lines) {
+    counters(lines) {
       for (const line of lines) {
         const { windows, ...counters } = countersIn(line);
         bySubject.set(line.subject, { windows: listLike(windows), ...counters });
@@ -191,7 +191,7 @@ function countsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): C
     token: count('tokens'),
     audit: count('audit'),
     ban: count('bans'),
-    ledger: bySubject.size,
+    counters: bySubject.size,
     use: count('uses'),
   };
 }
@@ -213,7 +213,7 @@ function* recordsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>):
   yield* batches('audit', entries('audit'));
   yield* batches('ban', entries('bans'));
   yield* batches(
-    'ledger',
+    'counters',
     bySubject.entries().map(([subject, counters]) => counterLine(subject, counters)),
   );
   yield* batches('use', rows('SELECT id, at FROM uses ORDER BY rowid').map(plain<ValueOf['use']>));

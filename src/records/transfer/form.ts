@@ -6,7 +6,7 @@ import type { TokenRecord } from '../operators/tokens.ts';
 import type { CounterLine } from './counter-line.ts';
 
 /** Record types in the order of files and moves: keys precede the counters of their subjects. */
-export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;
+export const TYPES = ['key', 'token', 'audit', 'ban', 'counters', 'use'] as const;
 export type RecordType = (typeof TYPES)[number];
 
 /** Unix milliseconds. */
@@ -22,7 +22,7 @@ export interface ValueOf {
   readonly audit: AuditEntry;
   /** From the ban log. */
   readonly ban: AuditEntry;
-  readonly ledger: CounterLine;
+  readonly counters: CounterLine;
   readonly use: LastUse;
 }
 
@@ -37,7 +37,7 @@ export const BATCH = 500;
 export type Counts = Readonly<Record<RecordType, number>>;
 
 export function noCounts(): Record<RecordType, number> {
-  return { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
+  return { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0 };
 }
 
 /** Reads a state or a file. */

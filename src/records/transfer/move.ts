@@ -21,7 +21,7 @@ export const TYPE_NAMES: Readonly<Record<RecordType, string>> = {
   token: 'tokens',
   audit: 'audit entries',
   ban: 'ban entries',
-  ledger: 'counters',
+  counters: 'counters',
   use: 'last uses',
 };
 
@@ -84,7 +84,7 @@ function entryOf({ kind }: Source, given: Counts, by: MoveOptions['by']): AuditD
 
 /** Records that the target lacks. Counters may have expired meanwhile. */
 export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
-  const short = TYPES.filter((type) => type !== 'ledger' && has[type] < given[type]);
+  const short = TYPES.filter((type) => type !== 'counters' && has[type] < given[type]);
   return Object.fromEntries(short.map((type) => [type, given[type] - has[type]]));
 }
 

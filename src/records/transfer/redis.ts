@@ -155,7 +155,7 @@ function addersIn(redis: Connection): Adders {
     },
     audit: (entries) => append('audit', entries),
     ban: (entries) => append('bans', entries),
-    async ledger(lines) {
+    async counters(lines) {
       const all = lines.map((line) => ({ subject: line.subject, counters: countersIn(line) }));
       const commands = all.map(({ subject, counters }) => {
         const args = [staleAt(counters), ...formatCounters(counters)];
@@ -188,7 +188,7 @@ async function countsIn(redis: Connection): Promise<Counts> {
       redis.zcard(keyOf.used),
     ]),
   );
-  return { key, token, audit, ban, ledger: counters, use };
+  return { key, token, audit, ban, counters: counters, use };
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
@@ -199,7 +199,7 @@ async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield { type: 'token', values: await withTimeout(tokensIn(redis)) };
   for await (const values of entriesIn(redis, 'audit')) yield { type: 'audit', values };
   for await (const values of entriesIn(redis, 'bans')) yield { type: 'ban', values };
-  for await (const values of counterLinesIn(redis)) yield { type: 'ledger', values };
+  for await (const values of counterLinesIn(redis)) yield { type: 'counters', values };
   for await (const values of membersOf(redis, keyOf.used)) yield { type: 'use', values };
 }
 
@@ -226,7 +226,7 @@ async function* entriesIn(redis: Connection, log: LogName): AsyncGenerator<Value
   }
 }
 
-async function* counterLinesIn(redis: Connection): AsyncGenerator<ValueOf['ledger'][]> {
+async function* counterLinesIn(redis: Connection): AsyncGenerator<ValueOf['counters'][]> {
   const met = new Fingerprints();
   for await (const subjects of countedSubjects(redis)) {
     // Braces in a subject change the slot of its key.

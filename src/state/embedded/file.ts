@@ -19,7 +19,7 @@ const STATE_FILE = 'state.db';
 type Use<T> = (db: DatabaseSync) => T;
 
 /** Increases with every incompatible change of the schema. */
-export const FILE_VERSION = 4;
+export const FILE_VERSION = 5;
 
 /**
  * Files of this format may lack them: other versions read and write a file with or without them.
@@ -63,7 +63,7 @@ const SCHEMA = `
      role TEXT NOT NULL,
      created INTEGER NOT NULL
    ) STRICT;
-   CREATE TABLE ledger_files (generation INTEGER PRIMARY KEY) STRICT;
+   CREATE TABLE counter_files (generation INTEGER PRIMARY KEY) STRICT;
    PRAGMA user_version = ${FILE_VERSION};`;
 
 /** Entries never change, and are deleted only before the first one that is kept. */

@@ -8,8 +8,8 @@ import { transaction } from '../../common/transaction.ts';
 import { generationFile, headerOf } from '../journal/format.ts';
 import { filesOf } from '../journal/read.ts';
 
-/** Counter files are named `ledgers.<generation>.log`. */
-export const COUNTER_FILES = 'ledgers';
+/** Counter files are named `counters.<generation>.log`. */
+export const COUNTER_FILES = 'counters';
 /** Holds the number of the last audit entry, beside `state.db`. */
 const LAST_CHANGE = 'state.last-change';
 
@@ -21,8 +21,8 @@ export class IncompleteFolder extends ExpectedError {
 /** Records the required counter files. */
 export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
   transaction(db, () => {
-    db.exec('DELETE FROM ledger_files');
-    const insert = db.prepare('INSERT INTO ledger_files VALUES (?)');
+    db.exec('DELETE FROM counter_files');
+    const insert = db.prepare('INSERT INTO counter_files VALUES (?)');
     for (const generation of generations) insert.run(generation);
   });
 }
@@ -52,7 +52,7 @@ function missingOf(needed: readonly number[], there: readonly number[]): number[
 }
 
 function generationsNamedIn(db: DatabaseSync): number[] {
-  const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
+  const named = db.prepare('SELECT generation FROM counter_files ORDER BY generation').all();
   return named.map(({ generation }) => Number(generation));
 }
 

@@ -33,13 +33,13 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:bans` | banned subjects, and some whose ban was lifted, by end of the ban: sorted set | until the last ban ends |
  * | `sg:bans:whole` | 1 if `sg:bans` is complete | |
  * | `sg:{sg:webhooks}:names` | queued events by expiry: sorted set | bound: `MAX_NAMES` |
- * | `sg:{sg:webhooks}:told` | times of queued events: hash | as `names` |
+ * | `sg:{sg:webhooks}:queued` | times of queued events: hash | as `names` |
  * | `sg:{sg:webhooks}:counter` | number of jobs created | |
  * | `sg:{sg:webhooks}:marks` | progress in the audit log and in expiring keys: hash | |
  * | `sg:{sg:webhooks}:due:<endpoint>` | jobs by next attempt: sorted set | `OUTBOX_TTL` after the last job |
- * | `sg:{sg:webhooks}:came:<endpoint>` | jobs by creation: sorted set | as `due` |
+ * | `sg:{sg:webhooks}:created:<endpoint>` | jobs by creation: sorted set | as `due` |
  * | `sg:{sg:webhooks}:jobs:<endpoint>` | content and attempts of jobs: hash | as `due` |
- * | `sg:{sg:webhooks}:standing:<endpoint>` | last result: hash | `OUTBOX_TTL` after the last attempt |
+ * | `sg:{sg:webhooks}:result:<endpoint>` | last result: hash | `OUTBOX_TTL` after the last attempt |
  * | `sg:{sg:usage}:slices` | slices of the ledger by name: hash | until a block contains them |
  * | `sg:{sg:usage}:sizes` | bytes of the blocks by name: hash | |
  * | `sg:{sg:usage}:turn` | token of the gateway that makes blocks | `3 * LOCK_TTL` |
@@ -98,13 +98,13 @@ export const keyOf = {
   },
   outbox: {
     names: `${OUTBOX}:names`,
-    queuedAt: `${OUTBOX}:told`,
+    queuedAt: `${OUTBOX}:queued`,
     counter: `${OUTBOX}:counter`,
     marks: `${OUTBOX}:marks`,
     due: (endpoint: string) => `${OUTBOX}:due:${endpoint}`,
-    came: (endpoint: string) => `${OUTBOX}:came:${endpoint}`,
+    createdAt: (endpoint: string) => `${OUTBOX}:created:${endpoint}`,
     jobs: (endpoint: string) => `${OUTBOX}:jobs:${endpoint}`,
-    lastResult: (endpoint: string) => `${OUTBOX}:standing:${endpoint}`,
+    lastResult: (endpoint: string) => `${OUTBOX}:result:${endpoint}`,
   },
 } as const;
 

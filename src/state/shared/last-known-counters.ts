@@ -47,7 +47,7 @@ export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Dat
   const { folder, worker, workers, failed } = options;
   // An ending process may still hold this worker's slot.
   const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
-  const slot = openSlot({ folder, kind: 'standings', numbers, failed }, () => {
+  const slot = openSlot({ folder, kind: 'last-known', numbers, failed }, () => {
     const loaded = new Map<string, LastKnownEntry>();
     const note = (subject: string, entry: LastKnownEntry) => void loaded.set(subject, entry);
     return {

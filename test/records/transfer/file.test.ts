@@ -41,7 +41,7 @@ function rewrite(lines: readonly string[]): void {
     .toReversed()
     .map((line) => `${line}\n`)
     .join('');
-  const counts = { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
+  const counts = { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0 };
   for (const line of rest) {
     const type = /^{"type":"(\w+)"/.exec(line)?.[1];
     if (type && type in counts) counts[type as keyof typeof counts] += 1;
@@ -85,16 +85,16 @@ describe('a file of a state', () => {
       'audit',
       'ban',
       'ban',
-      'ledger',
-      'ledger',
-      'ledger',
+      'counters',
+      'counters',
+      'counters',
       'use',
       'use',
       'trailer',
     ]);
     expect(JSON.parse(lines.at(-1)!)).toEqual({
       type: 'trailer',
-      counts: { key: 3, token: 1, audit: 3, ban: 2, ledger: 3, use: 2 },
+      counts: { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2 },
       sha256: createHash('sha256')
         .update(`${lines.slice(0, -1).join('\n')}\n`)
         .digest('hex'),
@@ -191,57 +191,62 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ['audit', 'no number', set('number', 0), /audit: number must be/],
     ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
     ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
-    ['ledger', 'a subject of another form', set('subject', 'key:{x}'), /ledger: subject must be/],
-    ['ledger', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
-    ['ledger', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
     [
-      'ledger',
+      'counters',
+      'a subject of another form',
+      set('subject', 'key:{x}'),
+      /counters: subject must be/,
+    ],
+    ['counters', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
+    ['counters', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
+    [
+      'counters',
       'a window that opens after all time',
       set('cells', [9e15, 1]),
       /a time that no clock shows/,
     ],
-    ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
+    ['counters', 'no windows', set('windows', []), /windows must be different ones/],
     [
-      'ledger',
+      'counters',
       'an unknown kind',
       set('windows', [{ kind: 'x', span: 5 }]),
       /windows\[0\]\.kind must be one of/,
     ],
     [
-      'ledger',
+      'counters',
       'an invalid scope',
       set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]),
       /scope must be the scope/,
     ],
     [
-      'ledger',
+      'counters',
       'a scope that stands for nothing',
       set('windows', [{ kind: 'fixed', span: 5, scope: '%ff' }]),
       /the scope of/,
     ],
     [
-      'ledger',
+      'counters',
       'a scope that is not text',
       set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
       /scope must be the scope/,
     ],
     [
-      'ledger',
-      'conduct without limits',
-      set('conduct', strikeState()),
-      /must have limits where there is conduct/,
+      'counters',
+      'strikeState without limits',
+      set('strikeState', strikeState()),
+      /must have limits if strikeState is set/,
     ],
     [
-      'ledger',
+      'counters',
       'a ban level below 0',
-      set('conduct', strikeState({ level: -1 })),
-      /conduct\.level must be/,
+      set('strikeState', strikeState({ level: -1 })),
+      /strikeState\.level must be/,
     ],
     [
-      'ledger',
+      'counters',
       'invalid strikes',
-      set('conduct', strikeState({ strikes: ['x'] })),
-      /conduct\.strikes\[0\] must be/,
+      set('strikeState', strikeState({ strikes: ['x'] })),
+      /strikeState\.strikes\[0\] must be/,
     ],
     ['use', 'an invalid time', set('at', null), /use: at must be/],
   ];

@@ -99,7 +99,7 @@ describe.each(PLACES)('$name', (place) => {
   test('imports everything and exports it unchanged, through a file too', async () => {
     const now = Date.now();
     const given = someState(now);
-    const counts = { key: 3, token: 1, audit: 3, ban: 2, ledger: 3, use: 2 };
+    const counts = { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2 };
     const moved = await give(given);
     expect(moved).toMatchObject({ given: counts, has: { ...counts, audit: 4 } });
     expect(await stateIn(place)).toEqual(await sorted(given));
@@ -126,7 +126,7 @@ describe.each(PLACES)('$name', (place) => {
     ['a ban entry', { ban: [movableEntry(1)] }, '1 audit entries, 1 ban entries'],
     [
       'counters',
-      { ledger: [counterLine(`key:${idOf(1)}`, hourly(1, Date.now()))] },
+      { counters: [counterLine(`key:${idOf(1)}`, hourly(1, Date.now()))] },
       '1 audit entries, 1 counters',
     ],
     ['a last use', { use: [{ id: idOf(1), at: 5 }] }, '1 audit entries, 1 last uses'],
@@ -145,7 +145,7 @@ describe.each(PLACES)('$name', (place) => {
   test('reads everything in a dry run, and changes nothing', async () => {
     const given = sourceOf(someState(Date.now()));
     const moved = await moveAll(given, await place.target(true), { dryRun: true });
-    expect(moved).toMatchObject({ given: { key: 3, ledger: 3 }, has: { key: 0, ledger: 0 } });
+    expect(moved).toMatchObject({ given: { key: 3, counters: 3 }, has: { key: 0, counters: 0 } });
     expect((await give(someState(Date.now()))).has.key).toBe(3);
   });
 
@@ -237,7 +237,7 @@ test('invalid data of a Redis is left out and reported', async () => {
   await redis.admin.set(keyOf.counters(`key:${idOf(5)}`), 'not counters');
   await redis.admin.hset(keyOf.counters(`key:${idOf(6)}`), 'w', 'not counters');
   const moved = await moveAll(await A_REDIS.source(), await A_FOLDER.target());
-  expect(moved.given).toMatchObject({ key: 1, ledger: 0 });
+  expect(moved.given).toMatchObject({ key: 1, counters: 0 });
   expect(moved.leftOut.count).toBe(3);
   for (const id of [1, 5, 6]) expect(moved.leftOut.first.join('\n')).toContain(idOf(id));
 });

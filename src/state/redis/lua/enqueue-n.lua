@@ -41,19 +41,19 @@ redis.call('HSET', queued_at, name, now)
 
 local all = 0
 for i = 4, #KEYS, 4 do
-  local due, came, jobs, last_result = unpack(KEYS, i, i + 3)
+  local due, createdAt, jobs, last_result = unpack(KEYS, i, i + 3)
   follow_clock(due, last_result, now)
   -- Fixed length keeps simultaneous jobs in order.
   local number = string.format('%016d', redis.call('INCR', counter))
   redis.call('ZADD', due, now, number)
-  redis.call('ZADD', came, now, number)
+  redis.call('ZADD', createdAt, now, number)
   redis.call('HSET', jobs, number, job)
   -- A lowered bound is reached gradually.
-  local dropped = math.min(redis.call('ZCARD', came) - tonumber(most), 1000)
+  local dropped = math.min(redis.call('ZCARD', createdAt) - tonumber(most), 1000)
   if dropped > 0 then
-    for _, old in ipairs(redis.call('ZRANGE', came, 0, dropped - 1)) do
+    for _, old in ipairs(redis.call('ZRANGE', createdAt, 0, dropped - 1)) do
       redis.call('ZREM', due, old)
-      redis.call('ZREM', came, old)
+      redis.call('ZREM', createdAt, old)
       redis.call('HDEL', jobs, old, old .. ':n')
     end
     redis.call('HINCRBY', last_result, 'lost', dropped)

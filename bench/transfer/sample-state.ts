@@ -26,7 +26,7 @@ export async function writeState(path: string, keys: number): Promise<void> {
     file.add({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }),
   );
   inBatches(keys, (numbers) =>
-    file.add({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }),
+    file.add({ type: 'counters', values: numbers.map((n) => countersOf(n, now)) }),
   );
   inBatches(keys, (numbers) =>
     file.add({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }),

@@ -63,6 +63,8 @@ interface Calling<O extends object, T> extends Omit<Details, 'run'> {
   /** `options`: without the global options. */
   readonly ask: (api: Api, options: O, ...args: string[]) => Promise<T>;
   readonly view: View<T>;
+  /** A sentence after the result, for stderr. */
+  readonly note?: (api: Api) => Promise<string | null>;
   /** Why the command fails although its result was printed. */
   readonly failure?: (result: T) => string | null;
 }
@@ -82,7 +84,7 @@ export function lazily<O>(
 export function call<O extends object, T>(
   usage: string,
   about: string,
-  { ask, view, failure = () => null, ...details }: Calling<O, T>,
+  { ask, view, note = noNote, failure = () => null, ...details }: Calling<O, T>,
 ): CommandSpec {
   return command(usage, about, {
     ...details,
@@ -90,10 +92,16 @@ export function call<O extends object, T>(
       withApi(terminal, options, async (api) => {
         const result = await ask(api, made.opts<O & Record<string, unknown>>(), ...args);
         await print(terminal, options, result, view);
+        const sentence = options.quiet ? null : await note(api);
+        if (sentence !== null) terminal.err(`${sentence}\n`);
         const reason = failure(result);
         if (reason !== null) throw new CommandError(reason);
       }),
   });
+}
+
+async function noNote(): Promise<null> {
+  return null;
 }
 
 export function option<T>(

@@ -20,8 +20,9 @@ export function cliReference(): string {
 
 Run \`npx storegate <command>\` in the project; the image has \`storegate\` as its entry point. \`npm run docs\` writes this page.
 
-Commands work on the gateway of \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile. Without these they work on the configured
-state, also beside a running gateway: commands that need its counters find it through its data folder. A profile is a
+Commands work on the gateway of \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile. Without these they ask the
+gateway that runs on the data folder, and without one they work on the configured state. The running gateway does not use the files:
+a mistake in them is printed to stderr, and the command succeeds. \`init\`, \`serve\`, \`check\`, \`store\` and \`state\` ask no gateway. A profile is a
 YAML file with \`url\`, and optionally \`token\`, \`ca\`, \`cert\` and \`key\`; with a token only its owner may read it.
 
 An unknown plan, scope, operation, action or error code in a filter is refused with the known names.

@@ -46,6 +46,13 @@ export interface LoadOptions {
   readonly files?: Partial<Files>;
 }
 
+/** Absolute. */
+export function gatewayFile({ env, cwd, files }: LoadOptions): string {
+  const own = resolve(cwd, 'gateway.yaml');
+  const shipped = files?.gateway ?? shippedFiles.gateway;
+  return resolve(cwd, env.STOREGATE_CONFIG || (existsSync(own) ? own : shipped));
+}
+
 /**
  * Environment overrides gateway.yaml, which overrides the default.
  *
@@ -54,8 +61,7 @@ export interface LoadOptions {
 export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
-  const own = resolve(cwd, 'gateway.yaml');
-  const gateway = resolve(cwd, environment.file ?? (existsSync(own) ? own : shipped.gateway));
+  const gateway = gatewayFile({ env, cwd, files: shipped });
   const file = readYamlFile(gateway, cwd, environment.file === null ? null : 'STOREGATE_CONFIG');
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);

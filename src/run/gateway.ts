@@ -79,7 +79,7 @@ export async function createGateway(
   const { observe, storage } = processes;
   const peers = storage.join(self, (error) => observe({ type: 'bug', id: 'peers', error }));
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = { config, sockets, contracts, processes, webhooks, peers, log, ownToken };
+  const parts = { config, sockets, contracts, processes, webhooks, peers, log };
   try {
     const sender = { config, gateway: self.name, clock };
     await webhooks.open({ ...sender, records: storage, outbox: storage.outbox }, observe);
@@ -127,8 +127,6 @@ interface GatewayParts {
   readonly webhooks: GatewayWebhooks;
   readonly peers: Peers;
   readonly log: Log;
-  /** For commands on this machine that cannot open the state themselves. */
-  readonly ownToken: string | null;
 }
 
 interface Phase {
@@ -176,11 +174,11 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
 }
 
 async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started> {
-  const { config, sockets, processes, operating, ownToken } = parts;
+  const { config, sockets, processes, operating } = parts;
   const { observe, storage } = processes;
   const adminUrl = await operating.listen(sockets.admin);
   const url = await processes.listen(sockets.public);
-  if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
+  operating.announce(adminUrl);
   observe({ type: 'started', url, adminUrl, state: storage.kind });
   const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
     observe,

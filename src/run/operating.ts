@@ -2,7 +2,7 @@ import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { AdminContext } from '../admin/context.ts';
-import { firstEnd, warningsOf } from '../config/certificates.ts';
+import { type Certificates, firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
@@ -51,11 +51,30 @@ export function createOperating(parts: OperatingParts) {
     async swap(settings, fetched) {
       await processes.use(settings);
       admin.use(settings.certificates.admin);
+      publish(settings.certificates);
       report(settings, observe, clock);
       if (fetched !== null) await keepCopy(config.data, fetched, observe);
     },
   });
   report(initial, observe, clock);
+  let announcedUrl: string | null = null;
+
+  /** A full disk must not refuse a reload. */
+  function publish({ admin }: Certificates): void {
+    const { ownToken: token } = parts;
+    if (token === null || announcedUrl === null) return;
+    const certificates = admin?.pairs.map(({ cert }) => cert) ?? [];
+    try {
+      storage.announce?.({ url: announcedUrl, token, certificates });
+    } catch (error) {
+      const { message } = error as Error;
+      observe({
+        type: 'state.warning',
+        warning: `commands in the folder do not find this gateway: ${message}`,
+      });
+    }
+  }
+
   const context: AdminContext = {
     keys,
     auditLog,
@@ -99,6 +118,11 @@ export function createOperating(parts: OperatingParts) {
         await admin.listen(fd),
         reloader.current.certificates.admin !== null,
       ),
+    /** Commands then find this gateway through its data folder. */
+    announce(url: string): void {
+      announcedUrl = url;
+      publish(reloader.current.certificates);
+    },
     async close(): Promise<void> {
       watch?.close();
       await admin.close();

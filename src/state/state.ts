@@ -127,4 +127,6 @@ export interface State {
 export interface Announcement {
   readonly url: string;
   readonly token: string;
+  /** PEM, in force. Commands accept exactly these, because the address may not be in them. */
+  readonly certificates: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpsFetch } from '../../src/common/https-fetch.ts';
@@ -197,9 +198,32 @@ describe('a command', () => {
   test('does not trust another certificate at that address', async () => {
     await open({}, 'DNS:elsewhere.example');
     const other = authority.issue('another', 'DNS:elsewhere.example');
-    const env = { STOREGATE_ADMIN_TLS_CERT: other.cert, STOREGATE_ADMIN_TLS_KEY: other.key };
-    const { code, err } = await run(['bans', 'list'], env);
-    expect(code).not.toBe(0);
+    const file = join(gateway.config.data, 'gateway.json');
+    const announced = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...announced, certificates: [pem(other.cert)] }));
+    const { code, err } = await run(['bans', 'list'], {});
+    expect(code).toBe(3);
     expect(err).toContain('A gateway is running');
+  });
+
+  test('finds the gateway of its folder by its certificate in force, whatever is in the files', async () => {
+    await open({}, 'DNS:elsewhere.example');
+    const settings = join(gateway.folder, 'gateway.yaml');
+    const listed = () => run(['bans', 'list'], {});
+    writeFileSync(pair.cert, 'not a certificate');
+    writeFileSync(settings, 'nonsense: true\n');
+    expect(await listed()).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('the running gateway does not use it'),
+    });
+    writeFileSync(settings, '{}\n');
+    const renewed = authority.issue('renewed', 'DNS:elsewhere.example');
+    copyFileSync(renewed.key, pair.key);
+    copyFileSync(renewed.cert, pair.cert);
+    const announced = () => readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8');
+    await until('the new certificate is announced', () =>
+      announced().includes(JSON.stringify(pem(renewed.cert))),
+    );
+    expect(await listed()).toMatchObject({ code: 0, err: '' });
   });
 });

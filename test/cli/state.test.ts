@@ -69,7 +69,7 @@ describe('storegate state', () => {
     const plan = limits([window(5, HOUR)]);
     await gateway.state.ban(`key:${idOf(1)}`, plan, HOUR);
     const later = await state(['export', 'later.ndjson', '--json']);
-    expect(JSON.parse(later.out)).toMatchObject({ has: { key: 2, ledger: 1 } });
+    expect(JSON.parse(later.out)).toMatchObject({ has: { key: 2, counters: 1 } });
     expect(readFileSync(at('later.ndjson'), 'utf8')).toContain(`"bannedSince":`);
     await gateway.close();
     expect(statSync(at('backup.ndjson')).mode & 0o777).toBe(0o600);

@@ -140,7 +140,10 @@ describe('a gateway of the data folder that is not reached', () => {
     'config diff',
     'webhooks list',
   ])('ends storegate %s with 3', async (line) => {
-    for (const announce of [() => {}, () => lock.announce({ url: NOWHERE, token: 't' })]) {
+    for (const announce of [
+      () => {},
+      () => lock.announce({ url: NOWHERE, token: 't', certificates: [] }),
+    ]) {
       announce();
       const { code, err } = await sg(...line.replace('KEY', id).split(' '));
       expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('is running on') });

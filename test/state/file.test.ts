@@ -63,7 +63,7 @@ describe('the embedded state file', () => {
   });
 
   test('has the address of its gateway while that runs, and not after a crash', async () => {
-    const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}` };
+    const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}`, certificates: [] };
     const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     expect(announcedIn(folder)).toBeNull();
     first.announce!(where);

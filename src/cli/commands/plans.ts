@@ -9,7 +9,7 @@ import {
 } from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
 import { call, command, limits, option, repeated, wholeNumber } from '../command.ts';
-import { CommandError } from '../connect/api.ts';
+import { type Api, CommandError } from '../connect/api.ts';
 import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
 
 interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
@@ -56,11 +56,13 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
         'No plans.',
         nameOf,
       ),
+      note: noteOfFiles,
     }),
     call('get <plan>', 'show a plan', {
       examples: ['plans get free'],
       ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
       view: cardView(nameOf),
+      note: noteOfFiles,
     }),
     call('simulate <plan>', 'show the effect of a plan on current keys and on the last day', {
       options: CHANGES,
@@ -79,6 +81,16 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
     }),
   ],
 });
+
+/** A running gateway reads changed files itself, so they differ only if it has refused them. */
+async function noteOfFiles({ call, isBesideFiles }: Api): Promise<string | null> {
+  if (!isBesideFiles) return null;
+  const { gateways } = await call('getStatus');
+  const isRefused = gateways.some(
+    ({ configuration }) => (configuration.lastReload?.problems ?? []).length > 0,
+  );
+  return isRefused ? 'The files are not in force: storegate config diff shows why.' : null;
+}
 
 function showLastDay(day: LastDay, page: Page): string {
   const { windows, subjects } = day;

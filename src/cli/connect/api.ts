@@ -13,6 +13,8 @@ import { GIVE_THE_ID } from '../../records/keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
 export interface Connection {
+  /** With the gateway of this folder, whose files are valid, but not necessarily in force. */
+  readonly isBesideFiles?: true;
   /** Throws CommandError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
   /** Throws CommandError, also if the gateway ends the stream. */

@@ -10,7 +10,10 @@ export interface ConnectOptions {
   readonly profile?: string;
 }
 
-/** Flags come first, then the environment, a profile, and the configured state. */
+/**
+ * Flags come first, then the environment, a profile, the gateway that runs here, and the configured
+ * state.
+ */
 export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Connection> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
@@ -23,12 +26,15 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
       tls,
     });
   }
-  // Only a call without a URL loads the modules of the gateway.
-  const [local, { loadConfig }] = await Promise.all([
+  const { connectToRunning } = await import('./running.ts');
+  const running = await connectToRunning(terminal, tls);
+  if (running !== null) return running;
+  // Only a call without a gateway loads its modules.
+  const [{ connectLocally }, { loadConfig }] = await Promise.all([
     import('./local.ts'),
     import('../../config/load.ts'),
   ]);
-  return await local.connectLocally(() => loadConfig(terminal), tls);
+  return await connectLocally(() => loadConfig(terminal));
 }
 
 type Profile = Readonly<Partial<Record<'url' | 'token' | keyof typeof TLS_VARIABLES, string>>>;

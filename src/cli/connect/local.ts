@@ -1,32 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { headersOf, type Sent } from '@storegate/admin-api';
 import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
-import { type AdminApi, adminContract, createAdminApi } from '../../admin/api.ts';
+import { adminContract, createAdminApi } from '../../admin/api.ts';
 import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
-import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
 import { type Contract, loadContract } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { contractSource } from '../../config/describe.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
-import type { Operator } from '../../records/operators/tokens.ts';
 import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
-import { announcedIn } from '../../state/embedded/lock.ts';
 import { untilStopped } from '../terminal.ts';
 import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
-import { connectOverHttp } from './http.ts';
 import { openStorage } from './storage.ts';
 
-/** `tls`: for a gateway that runs on the same folder. */
-export async function connectLocally(
-  load: () => Config,
-  tls: FetchTls | null = null,
-): Promise<Connection> {
+/** For commands without a gateway that they can reach. Throws ConfigError of `load`. */
+export async function connectLocally(load: () => Config): Promise<Connection> {
   let config = load();
   let served: Contract | null = null;
   const contract = adminContract();
@@ -76,50 +68,34 @@ export async function connectLocally(
   const api = createAdminApi(context, contract);
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  async function hereOrThere<T>(
-    here: () => Promise<T>,
-    there: (running: Connection) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await here();
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error;
-      const isRunning = error.code === 'gateway_running';
-      const failure = isRunning ? 'shut' : failureOf(error.status);
-      const refused = new CommandError(error.message, {
-        failure,
-        faults: error.details,
-        cause: error,
-      });
-      if (!isRunning) throw refused;
-      return await askRunning(config, { operator, tls, refused }, there);
-    }
+  async function ask(method: string, path: string, sent: Sent): Promise<AdminAnswer> {
+    const { query, body } = sent;
+    return await api.call({
+      id: randomUUID(),
+      operator,
+      method,
+      path,
+      query: queryOf(path, query),
+      headers: Object.entries(headersOf(sent)).flat(),
+      body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+    });
   }
 
   return {
-    call: (method, path, sent = {}) =>
-      hereOrThere(
-        // Only JSON values, as over HTTP.
-        async () => jsonOf(await ask(api, operator, method, path, sent)),
-        (running) => running.call(method, path, sent),
-      ),
+    call: (method, path, sent = {}) => asCommand(async () => jsonOf(await ask(method, path, sent))),
     follow: (path, query, onEvent, stop) =>
-      hereOrThere(
-        async () =>
-          await listen((await ask(api, operator, 'GET', path, { query })).follow!, onEvent, stop),
-        (running) => running.follow(path, query, onEvent, stop),
-      ),
+      asCommand(async () => {
+        const { follow } = await ask('GET', path, { query });
+        await listen(follow!, onEvent, stop);
+      }),
     download: (path, query, write) =>
-      hereOrThere(
-        async () => {
-          const { stream, headers = {} } = await ask(api, operator, 'GET', path, { query });
-          for await (const part of stream!.text) write(part);
-          return Object.fromEntries(
-            Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-          );
-        },
-        (running) => running.download(path, query, write),
-      ),
+      asCommand(async () => {
+        const { stream, headers = {} } = await ask('GET', path, { query });
+        for await (const part of stream!.text) write(part);
+        return Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+        );
+      }),
     async close() {
       await api.close();
       await storage.close();
@@ -172,50 +148,14 @@ function listen(
   return Promise.race([promise, untilStopped({ stop })]).finally(end);
 }
 
-async function ask(
-  api: AdminApi,
-  operator: Operator,
-  method: string,
-  path: string,
-  sent: Sent,
-): Promise<AdminAnswer> {
-  const { query, body } = sent;
-  return await api.call({
-    id: randomUUID(),
-    operator,
-    method,
-    path,
-    query: queryOf(path, query),
-    headers: Object.entries(headersOf(sent)).flat(),
-    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
-  });
-}
-
-/** Fails with `refused` if the gateway that has the counters is unreachable. */
-async function askRunning<T>(
-  config: Config,
-  { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CommandError },
-  call: (running: Connection) => Promise<T>,
-): Promise<T> {
-  const announced = announcedIn(config.data);
-  if (!announced) throw refused;
-  // Its certificate may lack the address, so it is compared with those of the files.
-  const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
-  const running = connectOverHttp(announced.url, announced.token, {
-    user: operator.name,
-    tls: { ...tls, known },
-  });
+/** Rejects with CommandError in place of AdminError. */
+async function asCommand<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await call(running);
+    return await work();
   } catch (error) {
-    // Another machine or container may share the folder, so another service may have this address.
-    throw error instanceof CommandError && error.failure === 'shut' ? refused : error;
-  } finally {
-    await running.close();
+    if (!(error instanceof AdminError)) throw error;
+    const { code, status, details: faults, message } = error;
+    const failure = code === 'gateway_running' ? 'shut' : failureOf(status);
+    throw new CommandError(message, { failure, faults, cause: error });
   }
-}
-
-function ownCertificates({ cert, certificates }: Config['admin']['tls']): string[] {
-  const files = [...(cert === null ? [] : [cert]), ...certificates.map((pair) => pair.cert)];
-  return files.map((file) => readFileSync(file, 'utf8'));
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFile } from '../../common/folder.ts';
 import { tryLock } from '../../common/lock.ts';
@@ -26,8 +26,11 @@ export function lockFolder(folder: string) {
   rmSync(file, { force: true });
   return {
     /** Publishes the address of this gateway for commands while the lock is held. */
-    announce: (announcement: Announcement) =>
-      writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
+    announce(announcement: Announcement): void {
+      const next = `${file}.new`;
+      writeFileSync(next, JSON.stringify(announcement), { mode: 0o600 });
+      renameSync(next, file);
+    },
     release() {
       rmSync(file, { force: true });
       lock.release();
@@ -54,14 +57,32 @@ function lockIn(folder: string): NonNullable<ReturnType<typeof tryLock>> {
 
 /**
  * The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet.
+ * Removes the announcement of a crashed gateway. Throws StateFileError if the lock cannot be tried.
  */
 export function announcedIn(folder: string): Announcement | null {
+  const announced = readAnnouncement(join(folder, FILE));
+  return announced !== null && isLocked(folder) ? announced : null;
+}
+
+function readAnnouncement(file: string): Announcement | null {
   try {
-    const { url, token } = JSON.parse(
-      readFileSync(join(folder, FILE), 'utf8'),
+    const { url, token, certificates } = JSON.parse(
+      readFileSync(file, 'utf8'),
     ) as Partial<Announcement>;
-    return typeof url === 'string' && typeof token === 'string' ? { url, token } : null;
+    const isWhole =
+      typeof url === 'string' && typeof token === 'string' && Array.isArray(certificates);
+    return isWhole ? { url, token, certificates } : null;
   } catch {
     return null;
+  }
+}
+
+function isLocked(folder: string): boolean {
+  try {
+    lockFolder(folder).release();
+    return false;
+  } catch (error) {
+    if (error instanceof FolderInUse) return true;
+    throw error;
   }
 }

@@ -1,0 +1,61 @@
+import type { FetchTls } from '../../common/https-fetch.ts';
+import { findDataFolder } from '../../config/data-folder.ts';
+import { loadConfig } from '../../config/load.ts';
+import { ConfigError, formatProblem } from '../../config/problems/problems.ts';
+import { shellUser } from '../../records/operators/shell-user.ts';
+import { announcedIn } from '../../state/embedded/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { CommandError, type Connection } from './api.ts';
+import { connectOverHttp } from './http.ts';
+
+/** Milliseconds. A gateway that hangs must not keep the commands that need only its files. */
+const TRIAL = 5_000;
+
+/**
+ * The gateway that runs on the data folder; `null`: no gateway, or it cannot be reached. It does
+ * not use the files of the folder now, so a mistake in them is only printed. Throws ConfigError for
+ * a mistake in the environment.
+ */
+export async function connectToRunning(
+  terminal: Terminal,
+  tls: FetchTls | null,
+): Promise<Connection | null> {
+  const folder = findDataFolder(terminal);
+  const running = folder === null ? null : await connectThrough(folder, tls);
+  if (running === null) return null;
+  const mistakes = mistakesOf(terminal);
+  if (mistakes === null) return { ...running, isBesideFiles: true };
+  terminal.err(`${mistakes}\n`);
+  return running;
+}
+
+async function connectThrough(folder: string, tls: FetchTls | null): Promise<Connection | null> {
+  const announced = announcedIn(folder);
+  if (announced === null) return null;
+  const { url, token, certificates: known } = announced;
+  const options = { user: shellUser(), tls: { ...tls, known } };
+  try {
+    // This call needs no state, so it succeeds without Redis.
+    await connectOverHttp(url, token, { ...options, timeout: TRIAL }).call('GET', '/config');
+  } catch (error) {
+    // Another machine or container may share the folder, so another service may have this address.
+    if (error instanceof CommandError && error.failure === 'shut') return null;
+    throw error;
+  }
+  return connectOverHttp(url, token, options);
+}
+
+/** In one line; `null`: the files are valid. */
+function mistakesOf(terminal: Terminal): string | null {
+  try {
+    loadConfig(terminal);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // A variable is of this command, and may have been meant to name another folder.
+    if (error.problems.some(({ source }) => source in terminal.env)) throw error;
+    const [first, ...more] = error.problems.map(formatProblem);
+    const rest = more.length === 0 ? '' : ` (and ${more.length} more: storegate check)`;
+    return `${first}${rest}: the running gateway does not use it; a reload would be refused`;
+  }
+}

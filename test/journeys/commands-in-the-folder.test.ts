@@ -1,0 +1,150 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { CrashingGateway } from '../support/crashes.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const SETTINGS = 'data: own\nplans: { file: plans.yaml }\n';
+const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
+const CONTRACT = `openapi: 3.0.3
+info: { title: Pets, version: '1' }
+paths:
+  /pets: { get: { operationId: listPets, responses: { default: { description: All. } } } }
+`;
+const UNUSED = ': the running gateway does not use it; a reload would be refused\n';
+const folderOf = temporaryFolders();
+
+/** The environment names no data folder. */
+const NO_FOLDER = { STOREGATE_DATA: '' };
+
+describe('a command in the folder of a running gateway', () => {
+  let gateway: TestGateway;
+  let contract: string;
+  beforeEach(async () => {
+    contract = join(folderOf(), 'api.yaml');
+    writeFileSync(contract, CONTRACT);
+    const env = { STOREGATE_CONTRACT: contract };
+    gateway = await TestGateway.start({ settings: SETTINGS, plans: PLANS, env });
+  });
+  afterEach(() => gateway.stop());
+
+  const write = (name: string, text: string) => writeFileSync(join(gateway.folder, name), text);
+  const run = (line: string, env: Readonly<Record<string, string>> = {}) =>
+    commandLine(gateway.folder)(line.split(' '), { env: { ...NO_FOLDER, ...env } });
+  const json = async (line: string) => JSON.parse((await run(`${line} --json`)).out);
+  const problems = async (): Promise<readonly string[]> =>
+    (await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].configuration.lastReload
+      ?.problems ?? [];
+
+  test.each([
+    [
+      'an unknown field in plans.yaml',
+      'plans.yaml',
+      'plans:\n  free: { windows: [{ limt: 9, per: minute }] }\n',
+      /^plans\.yaml:2:\d+ plans\.free\.windows\[0\]\.\w+: .*/,
+    ],
+    [
+      'a plan under a misspelled section',
+      'plans.yaml',
+      'plan:\n  free: { windows: [{ limit: 9, per: minute }] }\n',
+      /^plans\.yaml(:1:1)? .*\(and \d more: storegate check\)/,
+    ],
+    [
+      'an invalid value in gateway.yaml',
+      'gateway.yaml',
+      `${SETTINGS}http: { maxBodyBytes: lots }\n`,
+      /^gateway\.yaml:3:\d+ http\.maxBodyBytes: .*/,
+    ],
+    [
+      'a gateway.yaml that is not YAML before the data folder',
+      'gateway.yaml',
+      `http: { maxBodyBytes: 1MiB\n${SETTINGS}`,
+      /^gateway\.yaml:\d+:\d+: .*/,
+    ],
+  ])('succeeds and names %s', async (_, file, text, mistake) => {
+    write(file, text);
+    await until('the gateway has refused it', async () => (await problems()).length > 0);
+    const note = expect.stringMatching(new RegExp(`${mistake.source}${UNUSED}$`));
+    const made = await run('keys create --plan free --account acme --json');
+    expect(made).toEqual({ code: 0, out: expect.stringContaining('key_'), err: note });
+    const { id, key } = JSON.parse(made.out);
+    for (const line of [
+      'keys list',
+      `bans add ${id} --duration 1h --reason abuse`,
+      'bans list',
+      `bans lift ${id}`,
+      `usage get ${id}`,
+      'plans get free',
+      'audit list',
+    ])
+      expect(await run(line)).toEqual({ code: 0, out: expect.any(String), err: note });
+    expect((await run('plans list')).out).toContain('2/minute');
+    expect((await gateway.client.get('/pets').set('X-API-Key', key)).status).toBe(200);
+    const entries = await json('audit list');
+    expect(new Set(entries.map(({ actor }: { actor: string }) => actor))).toEqual(
+      new Set([`cli:${userInfo().username}`]),
+    );
+    await gateway.close();
+    const without = await run('keys list');
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining(`${file}:`) });
+    expect(without.err).not.toContain('running gateway');
+  });
+
+  test('shows plans in force, and says that the files are not', async () => {
+    expect(await run('plans list')).toMatchObject({ code: 0, err: '' });
+    writeFileSync(contract, 'openapi: 3.0.3\n');
+    write('plans.yaml', PLANS.replace('2', '9'));
+    await until('the gateway has refused them', async () => (await problems()).length > 0);
+    for (const line of ['plans list', 'plans get free']) {
+      const { out, err } = await run(line);
+      expect(out).toContain('2/minute');
+      expect(err).toBe('The files are not in force: storegate config diff shows why.\n');
+    }
+    expect((await run('plans list --quiet')).err).toBe('');
+    expect((await run('config diff')).err).toContain('A reload would be refused: ');
+  });
+
+  test('fails for a mistake in its own environment, which may name another folder', async () => {
+    expect(await run('keys list', { STOREGATE_DTA: 'elsewhere' })).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('did you mean STOREGATE_DATA?'),
+    });
+    expect(await run('keys list', { STOREGATE_CONFIG: 'gone.yaml' })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('gone.yaml: does not exist'),
+    });
+  });
+});
+
+describe('a command in the folder of a killed gateway', () => {
+  let gateway: CrashingGateway;
+  beforeEach(async () => {
+    gateway = new CrashingGateway('http://127.0.0.1:9');
+    await gateway.start();
+    await gateway.kill();
+  });
+  afterEach(() => rmSync(gateway.folder, { recursive: true }));
+
+  const announcement = () => join(gateway.data, 'gateway.json');
+  const create = () =>
+    commandLine(gateway.folder)(['keys', 'create', '--plan', 'free', '--account', 'acme']);
+
+  test('changes the state itself, and removes the announcement of that gateway', async () => {
+    expect(existsSync(announcement())).toBe(true);
+    expect(await create()).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(announcement())).toBe(false);
+  });
+
+  test('fails for a mistake in a file', async () => {
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), 'nonsense: true\n');
+    const { code, err } = await create();
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^gateway\.yaml:1:1 /) });
+    expect(err).not.toContain('running gateway');
+  });
+});

@@ -57,11 +57,12 @@ export function createOperating(parts: OperatingParts) {
     },
   });
   report(initial, observe, clock);
+  // Closures must not keep `parts`: it has the first contract.
+  const { ownToken: token } = parts;
   let announcedUrl: string | null = null;
 
   /** A full disk must not refuse a reload. */
   function publish({ admin }: Certificates): void {
-    const { ownToken: token } = parts;
     if (token === null || announcedUrl === null) return;
     const certificates = admin?.pairs.map(({ cert }) => cert) ?? [];
     try {

@@ -7,6 +7,10 @@ import type { World } from '../world/world.ts';
 import { openProcess, type Running } from './process.ts';
 import type { Answer, Request } from './traffic.ts';
 
+/** Milliseconds: the longest wait for requests at a stop, and between two looks. */
+const DRAIN = 10_000;
+const LOOK = 50;
+
 /** Milliseconds from a client to a gateway, one way. */
 export const CLIENT_DELAY = 0.3;
 
@@ -93,6 +97,8 @@ export class Gateway {
     const { process, running } = this;
     if (!process || !running) return;
     this.running = null;
+    // As a gateway does: requests that it has taken end before it closes.
+    for (let left = DRAIN; this.open > 0 && left > 0; left -= LOOK) await this.#world.sleep(LOOK);
     await this.#world.as(process, () => running.close());
     this.kill();
   }

@@ -45,7 +45,7 @@ export function upstream(port: number): string {
 }
 
 export const PROXY_PASS =
-  'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
+  'proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";';
 
 function configuration(folder: string, options: NginxOptions): string {
   const { port, http = '', server, modules = [], tls, connections = 4_096 } = options;

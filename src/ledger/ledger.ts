@@ -48,6 +48,7 @@ export class Ledger {
   #rollup: Rollup | null = null;
   #running: Promise<void> = Promise.resolve();
   #isNearlyFull = false;
+  #isRollFailing = false;
   #isClosed = false;
   /** Of all blocks, if this process had the last turn. */
   bytes = 0;
@@ -88,6 +89,7 @@ export class Ledger {
   /** Makes blocks of what has ended, unless another gateway does. */
   async roll(): Promise<void> {
     const report = (await this.#rollup?.run(this.#options.clock())) ?? null;
+    this.#isRollFailing = false;
     // Metrics of all processes are added up.
     this.bytes = report?.bytes ?? 0;
     if (report === null) return;
@@ -121,7 +123,10 @@ export class Ledger {
 
   async #turn(): Promise<void> {
     // The next minute repeats what an outage prevented.
-    await this.roll().catch(() => {});
+    await this.roll().catch((error: unknown) => {
+      if (!this.#isRollFailing) this.#warn(`usage is not added up: ${messageOf(error)}`);
+      this.#isRollFailing = true;
+    });
     if (!this.#isClosed) this.#plan();
   }
 

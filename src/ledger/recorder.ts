@@ -4,6 +4,7 @@ import type { Plans } from '../limits/plans.ts';
 import type { Event, RequestEvent } from '../observe/events.ts';
 import { addTo, COLUMNS, countIn, placesOf } from '../observe/traffic/row.ts';
 import { POLICIES } from './block.ts';
+import { startOf } from './names.ts';
 import { packTraffic, TrafficTable } from './traffic.ts';
 import { packUsage, type UsageClient, UsageTable } from './usage-table.ts';
 import { UsesTables } from './uses.ts';
@@ -24,7 +25,9 @@ export interface Counts {
   readonly uses: Buffer;
 }
 
-/** Adds up requests of this process. Slices end by `take`, with their minute, or when they are full. */
+/**
+ * Adds up requests of this process. Slices end by `take`, with their minute, or when they are full.
+ */
 export class Recorder {
   readonly #clock: () => number;
   readonly #ended: (counts: Counts) => void;
@@ -44,7 +47,7 @@ export class Recorder {
   constructor(clock: () => number, ended: (counts: Counts) => void) {
     this.#clock = clock;
     this.#ended = ended;
-    this.#minute = minuteOf(clock());
+    this.#minute = startOf(clock(), MINUTE);
   }
 
   readonly observe = (event: Event): void => {
@@ -81,7 +84,7 @@ export class Recorder {
     const now = this.#clock();
     if (now < this.#minute || now >= this.#minute + MINUTE) {
       if (this.#requests > 0 || this.#policies > 0) this.#end();
-      this.#minute = minuteOf(now);
+      this.#minute = startOf(now, MINUTE);
     }
     return now;
   }
@@ -194,8 +197,6 @@ function isSame(
 ): boolean {
   return client.plan === plan && client.account === account && client.key === key;
 }
-
-const minuteOf = (now: number): number => Math.floor(now / MINUTE) * MINUTE;
 
 function bitOf(policy: string): number {
   const place = (POLICIES as readonly string[]).indexOf(policy);

@@ -1,5 +1,5 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { SECOND } from '../common/time.ts';
+import { MINUTE, SECOND } from '../common/time.ts';
 import { packBlock, type Source } from './block.ts';
 import { sliceName } from './names.ts';
 import { type Counts, Recorder } from './recorder.ts';
@@ -32,8 +32,8 @@ export interface WriterOptions {
 }
 
 /**
- * Stores what was counted, more than once a second. Slices are stored in their order, and one that could not be
- * stored again under its name, so each counts once.
+ * Stores what was counted, more than once a second. Slices are stored in their order, and a slice
+ * that could not be stored again under its name, so each counts once.
  */
 export class LedgerWriter {
   readonly recorder: Recorder;
@@ -50,6 +50,7 @@ export class LedgerWriter {
   #dropped = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
+  #isReported = false;
   #hasEnded = false;
   #saidEnd = false;
   #hasRead = false;
@@ -74,7 +75,7 @@ export class LedgerWriter {
   begin(store: LedgerStore, spool: LedgerStore | null): void {
     this.#store = store;
     this.#spool = spool;
-    this.#timer = setInterval(() => this.flush().catch(() => {}), INTERVAL).unref();
+    this.#timer = setInterval(() => this.flush().catch(this.#report), INTERVAL).unref();
   }
 
   /** Rejects if the store is unreachable. */
@@ -86,7 +87,7 @@ export class LedgerWriter {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#hasEnded = true;
-    await this.flush().catch(() => {});
+    await this.flush().catch(this.#report);
   }
 
   async #write(): Promise<void> {
@@ -98,7 +99,13 @@ export class LedgerWriter {
     await this.#send();
     this.#take();
     await this.#send();
+    this.#isReported = false;
   }
+
+  readonly #report = (error: unknown): void => {
+    if (!this.#isReported) this.#options.failed(error);
+    this.#isReported = true;
+  };
 
   /** Of an earlier process; once. */
   async #readSpool(): Promise<void> {
@@ -127,7 +134,6 @@ export class LedgerWriter {
       // The newest was lost by a failover, or is in a block already.
       if (added > sent.length) await this.#store.add(new Map(stored.map(bytesOf)));
     } catch (error) {
-      if (!this.#isFailing) this.#options.failed(error);
       this.#isFailing = true;
       await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
       throw error;
@@ -163,7 +169,7 @@ export class LedgerWriter {
     };
     const lost = requests + this.#dropped;
     this.#dropped = 0;
-    const head = { start: minute, span: 60 * SECOND, policies, sources: { [process]: source } };
+    const head = { start: minute, span: MINUTE, policies, sources: { [process]: source } };
     const bytes = packBlock(head, { traffic, usage, uses });
     this.#wait(sliceName({ minute, process, number }), {
       bytes,

@@ -77,7 +77,7 @@ export const DUE_BATCH = 1_000;
 export const MAX_NAMES = 100_000;
 
 /**
- * Backends events for all gateways of one state. Every implementation guarantees:
+ * Stores events for all gateways of one state. Every implementation guarantees:
  *
  * - An event is added for all its endpoints or for none, and once, also by concurrent calls.
  * - A job has one taker at a time. Without a result within `LEASE` it is due again.

@@ -307,7 +307,7 @@ describe('an embedded gateway', () => {
   });
 });
 
-test('a gateway without endpoints backends no events, and reports that', async () => {
+test('a gateway without endpoints stores no events, and reports that', async () => {
   const gateway = await TestGateway.start({ plans: PLANS });
   try {
     const admin = adminOf(gateway.adminUrl);

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Window } from '../../src/limits/limits.ts';
-import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
-import { BackendClock } from '../../src/state/shared/clock.ts';
+import { StateClock } from '../../src/state/shared/clock.ts';
 import {
   type LastKnownCounters,
   type LastKnownEntry,
@@ -15,6 +14,7 @@ import {
   unpackLastKnown,
   withoutOutdated,
 } from '../../src/state/shared/last-known-counters.ts';
+import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
 import {
   DAY,
@@ -26,7 +26,7 @@ import {
   TestClock,
   window,
 } from '../support/limits.ts';
-import { MemoryBackend } from '../support/memory-backend.ts';
+import { MemoryState } from '../support/memory-state.ts';
 import { until } from '../support/until.ts';
 
 const HOURLY = limits([window(6, HOUR)], null);
@@ -175,22 +175,22 @@ class MemoryCounters {
 }
 
 function openState(
-  backend: MemoryBackend,
+  remote: MemoryState,
   clock: TestClock,
   lastKnown: LastKnownCounters,
   gateway: string,
 ) {
-  const breakers = createCircuitBreakers(backend, SETTINGS, () => {});
+  const breakers = createCircuitBreakers(remote, SETTINGS, () => {});
   const state = new SharedState({
-    backend,
+    remote,
     breakers,
-    bus: backend,
+    bus: remote,
     settings: SETTINGS,
     gateway,
     gateways: () => 1,
     observe: () => {},
     lastKnown,
-    clock: new BackendClock(clock.read),
+    clock: new StateClock(clock.read),
   });
   return { state, breakers };
 }
@@ -203,10 +203,10 @@ test('whenever a gateway is killed, what it had written is neither given out aga
       }),
       async (history) => {
         const clock = new TestClock();
-        const backend = new MemoryBackend(clock);
+        const remote = new MemoryState(clock);
         const lastKnown = new MemoryCounters();
         let gateways = 0;
-        let running = openState(backend, clock, lastKnown.open(), `${++gateways}`);
+        let running = openState(remote, clock, lastKnown.open(), `${++gateways}`);
         let admitted = 0;
         for (const step of history) {
           if (step === 'request') {
@@ -214,14 +214,14 @@ test('whenever a gateway is killed, what it had written is neither given out aga
             if (verdict === 'admitted') admitted += 1;
             lastKnown.write();
           } else if (step === 'write') lastKnown.write();
-          else if (step === 'back') backend.troubles.delete('a');
+          else if (step === 'back') remote.troubles.delete('a');
           else if (step === 'kill') {
             running.breakers.close();
-            running = openState(backend, clock, lastKnown.open(), `${++gateways}`);
-          } else backend.troubles.set('a', step === 'down' ? 'down' : 'loses answers');
+            running = openState(remote, clock, lastKnown.open(), `${++gateways}`);
+          } else remote.troubles.set('a', step === 'down' ? 'down' : 'loses answers');
         }
-        backend.troubles.delete('a');
-        const last = openState(backend, clock, lastKnown.open(), 'last');
+        remote.troubles.delete('a');
+        const last = openState(remote, clock, lastKnown.open(), 'last');
         running.breakers.close();
         await until('all is charged', () => last.state.unreconciled === 0);
         const { readings } = await last.state.look('a:1', HOURLY);
@@ -240,9 +240,9 @@ test('whenever a gateway is killed, what it had written is neither given out aga
 
 test('what an operator has undone does not come back', async () => {
   const clock = new TestClock();
-  const backend = new MemoryBackend(clock);
+  const remote = new MemoryState(clock);
   const lastKnown = new MemoryCounters();
-  const { state } = openState(backend, clock, lastKnown.open(), 'g');
+  const { state } = openState(remote, clock, lastKnown.open(), 'g');
   for (let i = 0; i < 6; i++) await state.admit('a:1', HOURLY, 1);
   lastKnown.write();
   expect(lastKnown.kept.get('a:1')!.known!.admission.readings[0]!.remaining).toBe(0);

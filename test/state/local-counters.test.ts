@@ -29,18 +29,18 @@ test('gateways that share what is left never admit more than is left, in any win
       requests,
       (plan, gateways, before, during) => {
         const clock = new TestClock();
-        const backend = new EmbeddedState({ clock: clock.read });
+        const remote = new EmbeddedState({ clock: clock.read });
         const alone = Array.from(
           { length: gateways },
           (_, i) =>
             new LocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
         );
-        backend.admit('a', plan, 0);
+        remote.admit('a', plan, 0);
         for (const { pass, cost } of before) {
           clock.pass(pass);
-          backend.admit('a', plan, cost);
+          remote.admit('a', plan, cost);
         }
-        const known = backend.look('a', plan);
+        const known = remote.look('a', plan);
         for (const counts of alone) counts.note('a', known);
         const left = known.readings.map((reading) => ({ ...reading, admitted: 0 }));
         for (const [i, { cost, pass }] of during.entries()) {
@@ -60,12 +60,12 @@ test('gateways that share what is left never admit more than is left, in any win
   );
 });
 
-test('the reconciliation for the backend is what was admitted alone, less what it has charged after all', () => {
+test('the reconciliation for the remote is what was admitted alone, less what it has charged after all', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const backend = new EmbeddedState({ clock: clock.read });
+  const remote = new EmbeddedState({ clock: clock.read });
   const plan = PLANS[0]!;
-  counts.note('a', backend.admit('a', plan, 3));
+  counts.note('a', remote.admit('a', plan, 3));
   counts.inDoubt.begin('a');
   for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
   expect(counts.take('a')).toBeNull();
@@ -79,7 +79,7 @@ test('the reconciliation for the backend is what was admitted alone, less what i
   expect(counts.take('a')).toBeNull();
 });
 
-test('the reconciliation has the ban that began here, with the limit as the backend knows it, and no older one', () => {
+test('the reconciliation has the ban that began here, with the limit as the remote knows it, and no older one', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
   const plan = limits([window(4, MINUTE), window(1000, HOUR)], {
@@ -97,7 +97,7 @@ test('the reconciliation has the ban that began here, with the limit as the back
   expect(counts.take('a')).toBeNull();
 });
 
-test('a window that was over before the backend came back is not added', () => {
+test('a window that was over before the remote came back is not added', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const plan = PLANS[0]!;
@@ -133,10 +133,10 @@ test('of windows of a scope only what counted in them is added, less what was ch
 test('a client refused in a scope before the outage gets no strike elsewhere', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const backend = new EmbeddedState({ clock: clock.read });
+  const remote = new EmbeddedState({ clock: clock.read });
   const given = limits([window(4, MINUTE), scoped('login', 1, MINUTE)]);
-  backend.admit('a', given, 1, ['login']);
-  counts.note('a', backend.admit('a', given, 1, ['login']));
+  remote.admit('a', given, 1, ['login']);
+  counts.note('a', remote.admit('a', given, 1, ['login']));
   clock.pass(ESCALATION.grace);
   expect(counts.admit('a', given, 4)).toMatchObject({ verdict: 'limited', strikes: 0 });
   expect(counts.admit('a', given, 1, ['login'])).toMatchObject({ verdict: 'limited', strikes: 1 });

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Event } from '../../src/observe/events.ts';
-import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
-import { BackendClock } from '../../src/state/shared/clock.ts';
+import { StateClock } from '../../src/state/shared/clock.ts';
+import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
 import type { StartedBan } from '../../src/state/state.ts';
 import { ESCALATION, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
-import { MemoryBackend } from '../support/memory-backend.ts';
+import { MemoryState } from '../support/memory-state.ts';
 import { until } from '../support/until.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
@@ -21,25 +21,21 @@ const SETTINGS: OutageSettings = {
   refusalCacheTtl: 5 * SECOND,
 };
 
-/** One of the gateways that share a backend. */
-function openGateway(
-  backend: MemoryBackend,
-  clock: TestClock,
-  changed: Partial<OutageSettings> = {},
-) {
+/** One of the gateways that share Redis. */
+function openGateway(remote: MemoryState, clock: TestClock, changed: Partial<OutageSettings> = {}) {
   const settings = { ...SETTINGS, ...changed };
   const events: Event[] = [];
   const observe = (event: Event) => void events.push(event);
-  const breakers = createCircuitBreakers(backend, settings, observe);
+  const breakers = createCircuitBreakers(remote, settings, observe);
   const state = new SharedState({
-    backend,
+    remote,
     breakers,
-    bus: backend,
+    bus: remote,
     settings,
     gateway: 'gateway-1',
     gateways: () => 1,
     observe,
-    clock: new BackendClock(clock.read),
+    clock: new StateClock(clock.read),
   });
   return {
     state,
@@ -51,22 +47,22 @@ function openGateway(
   };
 }
 
-describe('in front of a backend that is well', () => {
-  // A cached refusal reports its strike to the backend later, so nothing is cached here.
+describe('in front of a remote that is well', () => {
+  // A cached refusal reports its strike to Redis later, so nothing is cached here.
   keepsThePromisesOfState(
-    async (clock) => openGateway(new MemoryBackend(clock), clock, { refusalCacheTtl: 0 }).state,
+    async (clock) => openGateway(new MemoryState(clock), clock, { refusalCacheTtl: 0 }).state,
   );
 });
 
-describe('in front of a backend that fails', () => {
+describe('in front of a remote that fails', () => {
   let clock: TestClock;
-  let backend: MemoryBackend;
+  let remote: MemoryState;
   let gateway: ReturnType<typeof openGateway>;
 
   beforeEach(() => {
     clock = new TestClock();
-    backend = new MemoryBackend(clock);
-    gateway = openGateway(backend, clock);
+    remote = new MemoryState(clock);
+    gateway = openGateway(remote, clock);
   });
   afterEach(() => gateway.close());
 
@@ -82,29 +78,29 @@ describe('in front of a backend that fails', () => {
   }
 
   const admitted = (count: number) => new Array(count).fill('admitted');
-  const left = async (subject: string) => (await backend.look(subject, TEN)).readings[0]!.remaining;
+  const left = async (subject: string) => (await remote.look(subject, TEN)).readings[0]!.remaining;
   const recovered = () =>
     until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
 
   test('counting continues from the last known counts, is decided at once, and is added on return', async () => {
     await times(3, 'key:a');
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     expect(await times(9, 'key:a')).toEqual([...admitted(7), 'limited', 'limited']);
     expect(gateway.eventCount('state.outage')).toBe(1);
     expect(gateway.state.admit('key:a', TEN, 1)).not.toBeInstanceOf(Promise);
     expect(gateway.state.unreconciled).toBeGreaterThan(0);
-    backend.troubles.clear();
+    remote.troubles.clear();
     await recovered();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(0);
   });
 
-  test('bans that are known here can be shown, with the time of the last answer of the backend', async () => {
+  test('bans that are known here can be shown, with the time of the last answer of the remote', async () => {
     const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 1, grace: 0 });
     expect(gateway.state.bansAsOf).toBeNull();
     expect(await times(1, 'key:a', strict)).toEqual(['admitted']);
     const asOf = clock.now;
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     clock.pass(SECOND);
     expect(await times(3, 'key:a', strict)).toEqual(['limited', 'banned', 'banned']);
     const [ban] = gateway.state.bansAsOf!.bans;
@@ -118,81 +114,81 @@ describe('in front of a backend that fails', () => {
 
   test('what was counted under limits that a reload has replaced is added too', async () => {
     await times(1, 'key:a');
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     expect(await times(3, 'key:a')).toEqual(admitted(3));
     const replaced = limits([window(10, HOUR)], null);
     expect(await times(4, 'key:a', replaced)).toEqual(admitted(4));
-    backend.troubles.clear();
+    remote.troubles.clear();
     await recovered();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(2);
   });
 
   test('an outage of one shard does not affect the others', async () => {
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     await times(4, 'key:a');
-    const before = backend.asked;
+    const before = remote.asked;
     await times(5, 'account:b');
-    expect(backend.asked - before).toBe(5);
+    expect(remote.asked - before).toBe(5);
     expect(await left('account:b')).toBe(5);
     expect(gateway.eventCount('state.outage')).toBe(1);
   });
 
   test('a reconciliation whose answer is lost is sent again and added once', async () => {
     await gateway.close();
-    gateway = openGateway(backend, clock, { failureThreshold: 100 });
-    backend.troubles.set('key', 'down');
+    gateway = openGateway(remote, clock, { failureThreshold: 100 });
+    remote.troubles.set('key', 'down');
     await times(4, 'key:a');
-    backend.troubles.set('key', 'loses answers');
+    remote.troubles.set('key', 'loses answers');
     for (let i = 0; i < 3; i++) await gateway.state.admit('key:a', TEN, 0);
     expect(gateway.state.unreconciled).toBeGreaterThan(0);
-    backend.troubles.clear();
+    remote.troubles.clear();
     await gateway.close();
     expect([gateway.state.unreconciled, await left('key:a')]).toEqual([0, 6]);
   });
 
   test('what one missed answer left to be counted here is added, also if its subject is never heard of again', async () => {
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     await times(1, 'key:a');
-    backend.troubles.clear();
+    remote.troubles.clear();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect([gateway.eventCount('state.outage'), await left('key:a')]).toEqual([0, 9]);
   });
 
   test('a charge that came too late to be waited for is not added again', async () => {
-    backend.troubles.set('key', 'late');
+    remote.troubles.set('key', 'late');
     expect(await times(2, 'key:a')).toEqual(admitted(2));
-    backend.troubles.clear();
+    remote.troubles.clear();
     await times(1, 'key:a');
-    backend.answerLate();
+    remote.answerLate();
     await times(1, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(6);
   });
 
-  test('while a charge is in doubt, the backend gives out no more than was left here', async () => {
+  test('while a charge is in doubt, the remote gives out no more than was left here', async () => {
     await times(4, 'key:a');
-    backend.troubles.set('key', 'late');
+    remote.troubles.set('key', 'late');
     await times(2, 'key:a');
-    backend.troubles.clear();
+    remote.troubles.clear();
     // Another gateway gives units back, which may be those that a third has given out meanwhile.
-    await backend.grant('key:a', TEN, 6, null);
+    await remote.grant('key:a', TEN, 6, null);
     expect(await times(6, 'key:a')).toEqual([...admitted(4), 'limited', 'limited']);
-    backend.answerLate();
+    remote.answerLate();
     expect(await times(1, 'key:a')).toEqual(admitted(1));
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    // The backend charged these seven, and does not get them again.
+    // Redis charged these seven, and does not get them again.
     expect(await left('key:a')).toBe(3);
   });
 
   test('an unfit subject is counted here, reported once, and added when it is repaired', async () => {
-    backend.unfit.add('key:a');
+    remote.unfit.add('key:a');
     expect(await times(12, 'key:a')).toEqual([...admitted(10), 'limited', 'limited']);
     expect(await times(3, 'key:b')).toEqual(admitted(3));
     expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([
       0, 1,
     ]);
-    backend.unfit.clear();
+    remote.unfit.clear();
     await times(2, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(0);
@@ -201,7 +197,7 @@ describe('in front of a backend that fails', () => {
   test('strikes of an unfit subject are not an outage', async () => {
     const strict = limits([window(1, HOUR)], { ...ESCALATION, grace: 0 });
     for (let i = 0; i < 4; i++) await times(2, `key:${i}`, strict);
-    for (let i = 0; i < 4; i++) backend.unfit.add(`key:${i}`);
+    for (let i = 0; i < 4; i++) remote.unfit.add(`key:${i}`);
     for (let i = 0; i < 4; i++) await times(1, `key:${i}`, strict);
     await until('the strikes were sent', () => gateway.eventCount('state.warning') === 1);
     expect(gateway.eventCount('state.outage')).toBe(0);
@@ -213,7 +209,7 @@ describe('in front of a backend that fails', () => {
     gateway.state.onBan((ban) => heard.push(ban));
     await times(5, 'key:a', strict);
     await until('the ban is reported', () => heard.length > 0);
-    const { bannedUntil } = await backend.look('key:a', strict);
+    const { bannedUntil } = await remote.look('key:a', strict);
     expect(heard).toEqual([
       {
         subject: 'key:a',
@@ -229,18 +225,18 @@ describe('in front of a backend that fails', () => {
 
   test('a ban earned alone is added on return', async () => {
     const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 2, grace: 0 });
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     expect(await times(4, 'key:a', strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
-    backend.troubles.clear();
+    remote.troubles.clear();
     await recovered();
     await until(
       'the ban is there',
-      async () => (await backend.look('key:a', strict)).verdict === 'banned',
+      async () => (await remote.look('key:a', strict)).verdict === 'banned',
     );
   });
 
   test('what operators change meanwhile is an outage for them', async () => {
-    backend.troubles.set('key', 'down');
+    remote.troubles.set('key', 'down');
     await expect(gateway.state.liftBan('key:a')).rejects.toBeInstanceOf(Outage);
     await expect(gateway.state.ban('key:a', TEN, MINUTE)).rejects.toBeInstanceOf(Outage);
   });
@@ -250,8 +246,8 @@ describe('in front of a backend that fails', () => {
     ['allow', 'admitted'],
   ] as const)('under the policy %s nothing is counted', async (onOutage, expected) => {
     await gateway.close();
-    gateway = openGateway(backend, clock, { onOutage });
-    backend.troubles.set('key', 'down');
+    gateway = openGateway(remote, clock, { onOutage });
+    remote.troubles.set('key', 'down');
     for (let i = 0; i < 20; i++) {
       const answer = await times(1, 'key:a').then(
         ([verdict]) => verdict,
@@ -266,18 +262,18 @@ describe('in front of a backend that fails', () => {
 describe('beside another gateway', () => {
   test('a refusal is repeated from memory until the other gateway changes something, or may have', async () => {
     const clock = new TestClock();
-    const backend = new MemoryBackend(clock);
-    const [one, two] = [openGateway(backend, clock), openGateway(backend, clock)];
+    const remote = new MemoryState(clock);
+    const [one, two] = [openGateway(remote, clock), openGateway(remote, clock)];
     const verdict = async () => (await one.state.admit('key:a', TEN, 10)).verdict;
     expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
-    const { asked } = backend;
+    const { asked } = remote;
     for (let i = 0; i < 50; i++) expect(await verdict()).toBe('limited');
-    expect(backend.asked).toBe(asked);
+    expect(remote.asked).toBe(asked);
     await two.state.reset('key:a');
     expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
-    backend.publish({ type: 'anything' });
+    remote.publish({ type: 'anything' });
     expect(await verdict()).toBe('limited');
-    expect(backend.asked).toBe(asked + 3);
+    expect(remote.asked).toBe(asked + 3);
     await two.close();
     await one.close();
   });

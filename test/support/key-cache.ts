@@ -11,7 +11,7 @@ import {
 } from '../../src/records/key-cache/synchronizer.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { TokenRecord } from '../../src/records/operators/tokens.ts';
-import type { Bus, Message } from '../../src/state/shared/backend.ts';
+import type { Bus, Message } from '../../src/state/shared/remote-state.ts';
 import { until } from './until.ts';
 
 /**

@@ -54,7 +54,7 @@ export function trafficOperations(context: AdminContext) {
       refuseBoth(query);
       const length = STEPS[step];
       const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
-      const to = Math.max(from, Math.floor(now / MINUTE) * MINUTE);
+      const to = Math.max(from, startOf(now, MINUTE));
       const steps = new Steps(length, query);
       const answer = await readLedger(context.ledger(), {
         now,

@@ -31,14 +31,6 @@ export interface Peers {
   close(): Promise<void>;
 }
 
-/**
- * When the last lost gateway cannot have counted any more: later counts are complete. Unix
- * milliseconds.
- */
-export function completeSince(since: number, lost: PeerAnswers<unknown>['lost']): number {
-  return Math.max(since, ...lost.map(({ at }) => at + ANNOUNCE_INTERVAL));
-}
-
 let named = 0;
 
 export function gatewayName(): string {

@@ -22,7 +22,7 @@ export interface KeyCacheOptions {
 
 /**
  * Looks up keys during an outage. Returns nothing for a key if the cache may be wrong: if it is too
- * old, belongs to another backend, or lacks a change that was received here.
+ * old, belongs to another Redis, or lacks a change that was received here.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;

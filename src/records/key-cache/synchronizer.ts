@@ -1,6 +1,6 @@
 import { Outage } from '../../common/errors/outage.ts';
 import { WakeableSleep } from '../../common/wakeable-sleep.ts';
-import type { Bus } from '../../state/shared/backend.ts';
+import type { Bus } from '../../state/shared/remote-state.ts';
 import { hashesOf, type KeyRecord } from '../keys/key.ts';
 import type { TokenRecord } from '../operators/tokens.ts';
 import { type KeyCacheFile, keyCacheFileIn } from './file.ts';

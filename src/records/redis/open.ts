@@ -184,11 +184,11 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     folder === null
       ? null
       : ledgerInFolder(folder, warn(observe, `cannot keep usage in ${folder}`));
-  const backend = new RedisState(redis, { deadline });
+  const remote = new RedisState(redis, { deadline });
   // After a failure, the first list of bans does this.
-  if (!absence) await backend.prepareBans().catch(() => {});
+  if (!absence) await remote.prepareBans().catch(() => {});
   const state = new SharedState({
-    backend,
+    remote,
     breakers,
     bus,
     observe,

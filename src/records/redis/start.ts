@@ -17,7 +17,7 @@ import { CHANNEL, keyOf, PROBE_TTL } from '../../state/redis/key-names.ts';
 import { joinGateways } from '../../state/redis/peers.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
 import { createBus, createSubscriber, subjectChanged } from '../../state/redis/subscriber.ts';
-import type { Shards } from '../../state/shared/backend.ts';
+import type { Shards } from '../../state/shared/remote-state.ts';
 import type { KeyCache } from '../key-cache/key-cache.ts';
 import { forgetIndex } from './key-index.ts';
 

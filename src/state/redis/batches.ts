@@ -1,7 +1,7 @@
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
-import type { InDoubtCharges } from '../shared/backend.ts';
+import type { InDoubtCharges } from '../shared/remote-state.ts';
 import { CountersError, startedBan } from '../state.ts';
 import { ReplyReader, unexpectedReply } from './replies.ts';
 

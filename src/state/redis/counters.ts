@@ -2,8 +2,8 @@ import { Outage } from '../../common/errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
-import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError, OutageGrace } from '../shared/deadline.ts';
+import type { InDoubtCharges, Reconciliation, RemoteState } from '../shared/remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from '../shared/unsent-refusals.ts';
 import type { Ban } from '../state.ts';
 import { type BanList, banListIn } from './ban-list.ts';
@@ -54,7 +54,7 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
 
 /** Each step is one script on one hash. Every late or missing reply is an `Outage`. */
-export class RedisState implements SharedBackend {
+export class RedisState implements RemoteState {
   readonly #redis: Connection;
   readonly #patience: OutageGrace;
   readonly #clock: () => number | string;

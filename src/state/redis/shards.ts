@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { reasonOf } from '../../observe/log-table.ts';
-import type { Shards } from '../shared/backend.ts';
+import type { Shards } from '../shared/remote-state.ts';
 import { type Connection, lastErrorOf } from './client.ts';
 import { messages } from './error.ts';
 import { keyOf, PROBE_TTL } from './key-names.ts';

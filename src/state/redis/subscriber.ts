@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import type { Observe } from '../../observe/events.ts';
-import type { Bus, Message } from '../shared/backend.ts';
+import type { Bus, Message } from '../shared/remote-state.ts';
 import {
   begin,
   type Connection,

@@ -4,8 +4,8 @@ import { MINUTE } from '../../common/time.ts';
 import type { Observe } from '../../observe/events.ts';
 import { throttle } from '../../observe/throttle.ts';
 import { CountersError } from '../state.ts';
-import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
+import type { OutageSettings, Shards } from './remote-state.ts';
 
 /** Milliseconds between two warnings about single subjects. */
 const WARNING_INTERVAL = MINUTE;

@@ -1,13 +1,13 @@
 /** Milliseconds until the offset is outdated: clocks drift and are adjusted. */
 const RESYNC_INTERVAL = 10_000;
-/** Milliseconds. No response is so slow: the backend's clock was set back. */
+/** Milliseconds. No response is so slow: Redis's clock was set back. */
 const MAX_DELAY = 1_000;
 
 /**
- * Estimates the backend's clock from the times in its responses. The estimate is ahead by at most
+ * Estimates Redis's clock from the times in its responses. The estimate is ahead by at most
  * the drift of ten seconds, and behind by the duration of the fastest response.
  */
-export class BackendClock {
+export class StateClock {
   readonly #local: () => number;
   #offset: number | null = null;
   #learntAt = 0;

@@ -1,4 +1,4 @@
-/** Name of the backend for operators. */
+/** Name of Redis for operators. */
 const SERVICE = 'Redis';
 /** Maximum second wait: milliseconds, and a multiple of the deadline. */
 const MAX_SECOND_WAIT = 150;
@@ -44,9 +44,9 @@ function onTimeout(wait: number, passed: () => void): () => void {
 }
 
 /**
- * Waits `deadline` for a backend, and once more during a short outage, because its response is
+ * Waits `deadline` for Redis, and once more during a short outage, because its response is
  * better than a local guess. The second wait begins when a shard misses its first deadline, ends
- * for all its requests at once, and is repeated only after a response in time. So a backend that
+ * for all its requests at once, and is repeated only after a response in time. So Redis that
  * stays slow or down gets it once.
  */
 export class OutageGrace {

@@ -4,7 +4,7 @@ import type { BanEscalation, Limits, Window } from '../../limits/limits.ts';
 import { Compactor, type CurrentEntries, type Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
 import { openSlot } from '../journal/slot.ts';
-import type { Reconciliation } from './backend.ts';
+import type { Reconciliation } from './remote-state.ts';
 
 /** Slots per worker in one folder, including those of ending processes. */
 const MAX_SLOTS = 4;
@@ -27,7 +27,7 @@ export interface PendingReconciliation {
 /** Data of a subject that survives a restart. */
 export interface LastKnownEntry {
   readonly known: LastAdmission | null;
-  /** Local admissions that the backend may lack, in sending order. */
+  /** Local admissions that Redis may lack, in sending order. */
   readonly dues: readonly PendingReconciliation[];
 }
 
@@ -93,7 +93,7 @@ function isOutdated(
   return readings.every(({ resetAt }) => resetAt <= now) && retryAt <= now && bannedUntil <= now;
 }
 
-/** Expired windows are not sent: the backend may have forgotten that it added them. */
+/** Expired windows are not sent: Redis may have forgotten that it added them. */
 function withoutExpired(
   { limits, reconciliation }: PendingReconciliation,
   now: number,

@@ -5,8 +5,8 @@ import { type Counters, eachWindow, newCounters } from '../../limits/counters.ts
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BansAsOf } from '../state.ts';
-import type { InDoubtCharges } from './backend.ts';
 import type { LastAdmission, PendingReconciliation } from './last-known-counters.ts';
+import type { InDoubtCharges } from './remote-state.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
 /** Maximum per outage; requests of further subjects fail with `Outage`. */
@@ -20,10 +20,10 @@ interface LocalCount {
   /** The limits that this gateway applies: `limits`, or its share. */
   readonly share: Limits;
   readonly counters: Counters;
-  /** The cells at the last response of the backend. The difference was admitted locally. */
+  /** The cells at the last response of Redis. The difference was admitted locally. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
-  /** Units per window that the backend charged after all. */
+  /** Units per window that Redis charged after all. */
   readonly charged: number[];
 }
 
@@ -37,7 +37,7 @@ export interface LocalCountersOptions {
   readonly superseded?: (subject: string, due: PendingReconciliation) => void;
 }
 
-/** Counts during an outage from the last known values, and collects what the backend must add. */
+/** Counts during an outage from the last known values, and collects what Redis must add. */
 export class LocalCounters {
   readonly #options: LocalCountersOptions;
   readonly #known = new Cache<LastAdmission>(MAX_LAST_KNOWN);
@@ -110,8 +110,8 @@ export class LocalCounters {
   }
 
   /**
-   * Limits a charge of the backend to this gateway's share until the local counts are added there.
-   * The backend may also lack the counts of other gateways and would admit their shares again.
+   * Limits a charge of Redis to this gateway's share until the local counts are added there.
+   * Redis may also lack the counts of other gateways and would admit their shares again.
    */
   hold(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const admission = this.admit(subject, limits, cost, scopes);
@@ -120,7 +120,7 @@ export class LocalCounters {
   }
 
   /**
-   * Tracks requests decided here that the backend may still charge. Until that is known, `take`
+   * Tracks requests decided here that Redis may still charge. Until that is known, `take`
    * waits.
    */
   readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
@@ -135,7 +135,7 @@ export class LocalCounters {
   };
 
   /**
-   * Removes and returns what the backend must add for a subject. `null`: nothing, or not yet known.
+   * Removes and returns what Redis must add for a subject. `null`: nothing, or not yet known.
    */
   take(subject: string): PendingReconciliation | null {
     if (this.#inDoubt.has(subject)) return null;

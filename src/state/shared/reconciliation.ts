@@ -1,8 +1,8 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
-import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { PendingReconciliation } from './last-known-counters.ts';
 import type { LocalCounters } from './local-counters.ts';
+import type { RemoteState } from './remote-state.ts';
 
 /** Requests have priority. */
 const MAX_IN_FLIGHT = 50;
@@ -10,15 +10,15 @@ const MAX_IN_FLIGHT = 50;
 const RETRY_DELAY = 1_000;
 
 export interface ReconcilerOptions {
-  readonly backend: Pick<SharedBackend, 'charge'>;
+  readonly remote: Pick<RemoteState, 'charge'>;
   readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;
   readonly changed: (subject: string) => void;
 }
 
 /**
- * Adds local counts to the backend. A reconciliation without a response is sent again under its
- * number before the subject's next one. The backend adds each number once.
+ * Adds local counts to Redis. A reconciliation without a response is sent again under its
+ * number before the subject's next one. Redis adds each number once.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -55,7 +55,7 @@ export class Reconciler {
     return this.#options.local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
   }
 
-  /** Returns whether the backend accepted any. */
+  /** Returns whether Redis accepted any. */
   sendOne(subject: string): Promise<boolean> {
     return this.#sending.get(subject) ?? this.#send(subject);
   }
@@ -91,7 +91,7 @@ export class Reconciler {
     const due = this.#due.get(subject)?.[0];
     if (!due) return Promise.resolve(false);
     const breaker = this.#options.breakers.of(subject);
-    const sending = this.#options.backend.charge(subject, due.limits, due.reconciliation).then(
+    const sending = this.#options.remote.charge(subject, due.limits, due.reconciliation).then(
       () => {
         this.#sending.delete(subject);
         const left = this.#due.get(subject)!.slice(1);

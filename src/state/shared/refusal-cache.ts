@@ -14,30 +14,30 @@ interface CachedRefusal {
    * For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time.
    */
   readonly waits: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
-  /** When the refusal may change, by the backend's clock. */
+  /** When the refusal may change, by Redis's clock. */
   readonly until: number;
   /** A ban began with forwarded strikes and is not yet reported in a response. */
   banBegins: boolean;
 }
 
 export interface RefusalCacheOptions {
-  /** Estimated backend clock, Unix milliseconds. */
+  /** Estimated Redis clock, Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds until the backend is asked again, because a message may be lost. */
+  /** Milliseconds until Redis is asked again, because a message may be lost. */
   readonly ttl: number;
   /** Minimum number of subjects; the maximum is twice as many. */
   readonly size?: number;
 }
 
 /**
- * Milliseconds that the estimated clock may be behind a response. More: the backend's clock was set
+ * Milliseconds that the estimated clock may be behind a response. More: Redis's clock was set
  * back.
  */
 const MAX_LAG = 1_000;
 
 /**
- * Refuses known refused subjects without asking the backend, only if the backend would refuse too.
- * Collects the refusals that the backend must count.
+ * Refuses known refused subjects without asking Redis, only if Redis would refuse too.
+ * Collects the refusals that Redis must count.
  */
 export class RefusalCache {
   readonly #clock: () => number;
@@ -53,7 +53,7 @@ export class RefusalCache {
   }
 
   /**
-   * Read this before a call to the backend and pass it to `remember`: a response older than a
+   * Read this before a call to Redis and pass it to `remember`: a response older than a
    * change is not cached.
    */
   get changes(): number {
@@ -64,7 +64,7 @@ export class RefusalCache {
     return this.#entries.size;
   }
 
-  /** The refusal that the backend would return; `null`: the backend must decide. */
+  /** The refusal that Redis would return; `null`: Redis must decide. */
   answer(subject: string, limits: Limits, cost: number, scopes: Scopes): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
@@ -79,7 +79,7 @@ export class RefusalCache {
     if (!refusal) return null;
     if (refusal.verdict === 'limited') {
       const wait = entry.waits.get(refusal.violated?.scope);
-      // The first refusal by another limit begins a wait, and the backend records its time.
+      // The first refusal by another limit begins a wait, and Redis records its time.
       if (!wait || now >= wait.until) return null;
       const { escalation } = limits;
       const isCounted = escalation !== null && now >= wait.at + escalation.grace;
@@ -182,7 +182,7 @@ function allResetAsWhole({ windows }: Limits): boolean {
   return windows.every((window) => kindOf(window).resetsAsWhole);
 }
 
-/** The backend's current response to a request in these scopes; `null`: unknown. */
+/** Redis's current response to a request in these scopes; `null`: unknown. */
 function repeatRefusal(
   entry: CachedRefusal,
   cost: number,

@@ -6,13 +6,13 @@ import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Ban, type BansAsOf, type StartedBan, type State, startedBan } from '../state.ts';
-import type { Bus, OutageSettings, SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
-import { BackendClock } from './clock.ts';
+import { StateClock } from './clock.ts';
 import type { LastKnownCounters } from './last-known-counters.ts';
 import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache } from './refusal-cache.ts';
+import type { Bus, OutageSettings, RemoteState } from './remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from './unsent-refusals.ts';
 
 /** Milliseconds, and subjects per flush. */
@@ -20,7 +20,7 @@ const REFUSAL_FLUSH = 250;
 const MAX_FLUSHED = 1_000;
 
 export interface SharedStateOptions {
-  readonly backend: SharedBackend;
+  readonly remote: RemoteState;
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
   readonly settings: Pick<OutageSettings, 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'>;
@@ -30,17 +30,17 @@ export interface SharedStateOptions {
   /** Persists last-known counters; `null`: not persisted. */
   readonly lastKnown?: LastKnownCounters | null;
   /** For tests. */
-  readonly clock?: BackendClock;
+  readonly clock?: StateClock;
 }
 
 /**
  * The state for a gateway. Known refusals are decided by this process, other requests by the
- * backend, and requests during an outage by the operator's setting. A request sees a backend
+ * Redis, and requests during an outage by the operator's setting. A request sees Redis
  * failure only as `Outage` under the policy `deny`.
  */
 export class SharedState implements State {
   readonly #options: SharedStateOptions;
-  readonly #clock: BackendClock;
+  readonly #clock: StateClock;
   readonly #refused: RefusalCache;
   readonly #local: LocalCounters;
   readonly #reconciler: Reconciler;
@@ -54,13 +54,13 @@ export class SharedState implements State {
 
   constructor(options: SharedStateOptions) {
     const {
-      backend,
+      remote,
       breakers,
       bus,
       settings,
       gateway,
       gateways,
-      clock = new BackendClock(),
+      clock = new StateClock(),
     } = options;
     const { lastKnown = null } = options;
     const changed = (subject: string) => lastKnown?.mark(subject);
@@ -74,9 +74,9 @@ export class SharedState implements State {
       changed,
       superseded: (subject, due) => this.#reconciler.add(subject, [due]),
     });
-    this.#reconciler = new Reconciler({ backend, local: this.#local, breakers, changed });
+    this.#reconciler = new Reconciler({ remote, local: this.#local, breakers, changed });
     if (lastKnown) this.#takeUp(lastKnown);
-    backend.reportInDoubt({ ...this.#local.inDoubt, banned: (ban) => this.#hearBan(ban) });
+    remote.reportInDoubt({ ...this.#local.inDoubt, banned: (ban) => this.#hearBan(ban) });
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
@@ -120,16 +120,16 @@ export class SharedState implements State {
   }
 
   look(subject: string, limits: Limits): MaybePromise<Admission> {
-    return this.#options.backend.look(subject, limits);
+    return this.#options.remote.look(subject, limits);
   }
 
   async liftBan(subject: string): Promise<void> {
-    await this.#options.backend.liftBan(subject);
+    await this.#options.remote.liftBan(subject);
     this.#forget(subject);
   }
 
   async reset(subject: string): Promise<void> {
-    await this.#options.backend.reset(subject);
+    await this.#options.remote.reset(subject);
     this.#forget(subject);
   }
 
@@ -139,12 +139,12 @@ export class SharedState implements State {
     units: number,
     window: string | null,
   ): Promise<void> {
-    await this.#options.backend.grant(subject, limits, units, window);
+    await this.#options.remote.grant(subject, limits, units, window);
     this.#forget(subject);
   }
 
   bans(): MaybePromise<Ban[]> {
-    return this.#options.backend.bans();
+    return this.#options.remote.bans();
   }
 
   /** `null`: no subject is known. */
@@ -153,11 +153,11 @@ export class SharedState implements State {
   }
 
   banLevel(subject: string, limits: Limits): MaybePromise<number> {
-    return this.#options.backend.banLevel(subject, limits);
+    return this.#options.remote.banLevel(subject, limits);
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
-    await this.#options.backend.ban(subject, limits, length);
+    await this.#options.remote.ban(subject, limits, length);
     this.#forget(subject, true);
   }
 
@@ -167,7 +167,7 @@ export class SharedState implements State {
     await this.#flushRefusals();
     await this.#reconciler.close();
     await this.#options.lastKnown?.close();
-    await this.#options.backend.close();
+    await this.#options.remote.close();
   }
 
   /** Restores the data of an earlier process of this gateway and sends its reconciliations. */
@@ -201,7 +201,7 @@ export class SharedState implements State {
     if (this.#reconciler.has(subject)) void this.#reconciler.sendOne(subject);
     const askedAt = performance.now();
     try {
-      const admission = await this.#options.backend.admit(subject, limits, cost, scopes);
+      const admission = await this.#options.remote.admit(subject, limits, cost, scopes);
       this.#options.observe({ type: 'state.answered', duration: performance.now() - askedAt });
       breaker.recordSuccess();
       this.#clock.learn(admission.now);
@@ -264,7 +264,7 @@ export class SharedState implements State {
     const breaker = this.#options.breakers.of(subject);
     if (breaker.isOpen) return;
     try {
-      const admission = await this.#options.backend.countRefusals(refusals);
+      const admission = await this.#options.remote.countRefusals(refusals);
       const ban = startedBan(subject, limits, admission);
       if (ban) this.#hearBan({ ...ban, violated: cause === IN_FLIGHT ? null : cause });
       if (this.#refused.apply(refusals, admission, changes)) this.#local.note(subject, admission);

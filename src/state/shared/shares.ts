@@ -2,8 +2,8 @@ import type { Admission } from '../../limits/admission.ts';
 import { type Counters, eachWindow, newCounters, newStrikeState } from '../../limits/counters.ts';
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import type { Reconciliation } from './backend.ts';
 import type { LastAdmission } from './last-known-counters.ts';
+import type { Reconciliation } from './remote-state.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 

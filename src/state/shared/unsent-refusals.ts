@@ -9,7 +9,7 @@ export interface CountedRefusals {
   readonly limits: Limits;
   readonly count: number;
   /**
-   * Unix milliseconds by the backend's clock: the last refusals, as many as a ban needs, oldest
+   * Unix milliseconds by Redis's clock: the last refusals, as many as a ban needs, oldest
    * first.
    */
   readonly times: readonly number[];
@@ -28,12 +28,12 @@ interface PendingRefusals {
   cause: Cause;
 }
 
-/** Collects refusals until the backend counts them. */
+/** Collects refusals until Redis counts them. */
 export class UnsentRefusals {
   readonly #bySubject = new Map<string, PendingRefusals[]>();
 
   /**
-   * `now`: Unix milliseconds by the backend's clock. Returns the number of unsent refusals by this
+   * `now`: Unix milliseconds by Redis's clock. Returns the number of unsent refusals by this
    * limit.
    */
   add(subject: string, limits: Limits, cause: Cause, now: number): number {

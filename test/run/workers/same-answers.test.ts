@@ -207,7 +207,7 @@ async function findings(): Promise<Record<string, unknown>> {
     return counted.every((count) => count === counted[0]);
   });
   let [expected, ...others]: Record<string, unknown>[] = [];
-  // Workers have the time of the machine, and backend what they count every second.
+  // Workers have the time of the machine, and store what they count every second.
   await until('all is in the ledger', async () => {
     for (const { gateway } of all) gateway.clock.now = Date.now();
     [expected, ...others] = await Promise.all(all.map(findingsOf));
@@ -314,7 +314,7 @@ test('two workers answer like one process, before and after a reload', async () 
   });
 });
 
-test('two workers backend all that they have counted at a stop, like one process', async () => {
+test('two workers store all that they have counted at a stop, like one process', async () => {
   for (const { gateway } of all) {
     await gateway.close();
     await gateway.open();

@@ -10,7 +10,7 @@ import type { CountedRefusals } from './unsent-refusals.ts';
  * `Shards` and a `Bus`. Methods reject with `Outage` on a timeout or error; `cause` is the reason,
  * a `CountersError` if only one subject's record is invalid.
  */
-export interface SharedBackend extends State {
+export interface RemoteState extends State {
   /** Counts refusals that this process decided. Returns the new state of the subject. */
   countRefusals(refusals: CountedRefusals): Promise<Admission>;
   /** Adds what a gateway admitted locally. Idempotent per reconciliation. */
@@ -38,17 +38,17 @@ export type Message =
   /** Messages may have been lost: drop all copies. */
   | { readonly type: 'anything' };
 
-/** Distributes changes among gateways that share a backend, including the sender. */
+/** Distributes changes among gateways that share Redis, including the sender. */
 export interface Bus {
   listen(listener: (message: Message) => void): () => void;
   readonly isLive: boolean;
 }
 
-/** Tracks requests that stopped waiting while the backend may still charge them. */
+/** Tracks requests that stopped waiting while Redis may still charge them. */
 export interface InDoubtCharges {
   begin(subject: string): void;
   /**
-   * `charged`: the units that the backend charged, also in these scopes; 0 if that stays unknown.
+   * `charged`: the units that Redis charged, also in these scopes; 0 if that stays unknown.
    */
   end(subject: string, charged: number, scopes: Scopes): void;
   banned(ban: StartedBan): void;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { BackendClock } from '../../src/state/shared/clock.ts';
+import { StateClock } from '../../src/state/shared/clock.ts';
 import { HOUR, SECOND } from '../support/limits.ts';
 
 function open() {
   let local = 0;
-  const clock = new BackendClock(() => local);
+  const clock = new StateClock(() => local);
   const pass = (milliseconds: number) => {
     local += milliseconds;
   };
@@ -22,7 +22,7 @@ test('a slow response does not set the clock back, until the estimate is outdate
   expect(clock.read()).toBe(15_900);
 });
 
-test('a backend whose clock was set back is followed at once', () => {
+test('a remote whose clock was set back is followed at once', () => {
   const { clock, pass } = open();
   clock.learn(2 * HOUR);
   pass(SECOND);

@@ -8,9 +8,9 @@ import type {
   InDoubtCharges,
   Message,
   Reconciliation,
+  RemoteState,
   Shards,
-  SharedBackend,
-} from '../../src/state/shared/backend.ts';
+} from '../../src/state/shared/remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
@@ -21,8 +21,8 @@ import type { TestClock } from './limits.ts';
  */
 export type Trouble = 'down' | 'loses answers' | 'late';
 
-/** A shared backend in this process. The text before the colon of a subject's name is its shard. */
-export class MemoryBackend implements SharedBackend, Shards, Bus {
+/** A shared Redis in this process. The text before the colon of a subject's name is its shard. */
+export class MemoryState implements RemoteState, Shards, Bus {
   readonly troubles = new Map<string, Trouble>();
   /** Subjects with an invalid record. */
   readonly unfit = new Set<string>();

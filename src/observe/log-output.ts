@@ -79,7 +79,10 @@ export class LogOutput {
     else if (this.#failure === null) this.#attempt();
   }
 
-  /** Waits a short time for a slow reader. Lines may be written later: they share that time. */
+  /**
+   * Waits a short time for a slow reader. Lines may be written later: they share that time. Nothing
+   * is written between these calls, because the descriptor may then belong to another file.
+   */
   close(): void {
     process.off('exit', this.#finish);
     this.#lastMoment ??= performance.now() + LAST_WAIT;
@@ -134,6 +137,7 @@ export class LogOutput {
   #retryLater(failure: Failure): void {
     if (this.#failure === null) this.#failedAt = performance.now();
     this.#failure = failure;
+    if (this.#lastMoment !== null) return;
     this.#timer = setTimeout(() => this.#attempt(), this.#retryWait).unref();
     this.#retryWait = Math.min(this.#retryWait * 2, RETRY.longest);
   }

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type OutputOptions, Page } from '../../src/cli/output.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 
+const folder = temporaryFolders({ keep: true });
 const NOW = Date.now();
 const AT = new Date(NOW - 3 * 60_000 - 10_000).toISOString();
 
@@ -40,13 +39,10 @@ describe('a table', () => {
 });
 
 describe('the result of a command', () => {
-  let cwd: string;
   let run: CommandLine;
-  beforeAll(async () => {
-    cwd = mkdtempSync(join(tmpdir(), 'storegate-output-'));
-    run = commandLine(cwd);
+  beforeAll(() => {
+    run = commandLine(folder());
   });
-  afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
   test('is a sentence if a list is empty', async () => {
     expect((await run(['keys', 'list'])).out).toBe('No keys.\n');
@@ -106,7 +102,7 @@ describe('the result of a command', () => {
 
 describe('a command', () => {
   test('explains what a request id is', async () => {
-    const { code, err } = await commandLine('.')(['explain', 'abc']);
+    const { code, err } = await commandLine(folder())(['explain', 'abc']);
     expect(code).toBe(2);
     expect(err).toMatch(
       /^"abc" is not a request id: use the header X-Request-Id .* "storegate requests"\.\n$/,
@@ -116,14 +112,14 @@ describe('a command', () => {
   test.each(['keys', 'accounts', 'bans', 'usage', 'plans', 'audit', 'tokens', 'webhooks', 'state'])(
     '%s shows an example in its help',
     async (group) => {
-      expect((await commandLine('.')([group, '--help'])).out).toMatch(
+      expect((await commandLine(folder())([group, '--help'])).out).toMatch(
         new RegExp(`Examples?:\n  \\$ storegate ${group} `),
       );
     },
   );
 
   test('points to its own help after an error', async () => {
-    const { code, err } = await commandLine('.')(['keys', 'create']);
+    const { code, err } = await commandLine(folder())(['keys', 'create']);
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringContaining("Run 'storegate keys create --help' for usage."),

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Gap, LogOutput, MAX_WAITING } from '../../src/observe/log-output.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -105,6 +105,19 @@ describe('a pipe whose reader does not read', () => {
     expect(read().length).toBeGreaterThan(0);
     output.write('last\n');
     expect(gaps).toEqual([]);
+  });
+
+  test('gets nothing by itself after the log was closed', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance'] });
+    try {
+      write(MAX_WAITING / LINE);
+      output.close();
+      read();
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(read()).toBe('');
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

@@ -1,0 +1,128 @@
+/**
+ * One mistake for each room and package, with the suite that must fail. CONTRIBUTING.md describes
+ * them as a walk, and `npm run test:planted` makes them.
+ */
+export interface Mistake {
+  readonly file: string;
+  /** Occurs once in the file. */
+  readonly text: string;
+  readonly mistake: string;
+  readonly suite: string;
+}
+
+export const MISTAKES: readonly Mistake[] = [
+  {
+    file: 'src/limits/ban-escalation.ts',
+    text: 'return wait.refusals > escalation.workers;',
+    mistake: 'return wait.refusals >= escalation.workers;',
+    suite: 'test/limits',
+  },
+  {
+    file: 'src/common/callers/caller-window.ts',
+    text: 'exhausted: result.consumedPoints > limit }',
+    mistake: 'exhausted: result.consumedPoints >= limit }',
+    suite: 'test/common/callers',
+  },
+  {
+    file: 'src/config/windows.ts',
+    text: 'if (same === index) return [];',
+    mistake: 'if (same <= index) return [];',
+    suite: 'test/config/windows.test.ts',
+  },
+  {
+    file: 'src/observe/log-output.ts',
+    text: 'if (this.#lastMoment !== null) return;',
+    mistake: '',
+    suite: 'test/observe/log-output.test.ts',
+  },
+  {
+    file: 'src/ledger/reader.ts',
+    text: 'if (number > (known[process]?.number ?? 0))',
+    mistake: 'if (number >= (known[process]?.number ?? 0))',
+    suite: 'test/ledger',
+  },
+  {
+    file: 'src/state/redis/lua/admit-n.lua',
+    text: 'if used[i] + cost > w.limit and',
+    mistake: 'if used[i] + cost >= w.limit and',
+    suite: 'test/state/equal.test.ts',
+  },
+  {
+    file: 'src/records/keys/secret.ts',
+    text: 'return text.slice(cut + 1) === checksum(text.slice(0, cut));',
+    mistake: 'return text.slice(cut + 1).length === CHECKSUM_DIGITS;',
+    suite: 'test/records/keys',
+  },
+  {
+    file: 'src/webhooks/send.ts',
+    text: "redirect: 'manual',",
+    mistake: "redirect: 'follow',",
+    suite: 'test/webhooks/send.test.ts',
+  },
+  {
+    file: 'src/gateway/stages/authenticate.ts',
+    text: 'client.retiresAt <= clock()',
+    mistake: 'client.retiresAt < clock()',
+    suite: 'test/gateway/stages',
+  },
+  {
+    file: 'src/admin/gate.ts',
+    text: 'const GUESSES = { failures: 10,',
+    mistake: 'const GUESSES = { failures: 100,',
+    suite: 'test/admin/gate.test.ts',
+  },
+  {
+    file: 'src/store/checks.ts',
+    text: 'if (exact < least || exact > greatest)',
+    mistake: 'if (exact <= least || exact > greatest)',
+    suite: 'test/store',
+  },
+  {
+    file: 'src/run/reload.ts',
+    text: 'await refuseLostPlans(current.config.plans, loaded.plans, keys);',
+    mistake: '',
+    suite: 'test/run/reload.test.ts',
+  },
+  {
+    file: 'src/cli/importing/csv.ts',
+    text: "line += record.reduce((ends, cell) => ends + cell.split('\\n').length - 1, 1);",
+    mistake: 'line += 1;',
+    suite: 'test/cli/importing',
+  },
+  {
+    file: 'packages/http1/src/framing.ts',
+    text: 'if (lengths.length > 0)\n',
+    mistake: 'if (lengths.length > 1)\n',
+    suite: 'packages/http1/test/cases.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/numbers.ts',
+    text: '(value % divisor) * power(',
+    mistake: '(value % (divisor + 1n)) * power(',
+    suite: 'packages/openapi/test/numbers.test.ts',
+  },
+  {
+    file: 'packages/admin-api/src/client.ts',
+    text: 'return encodeURIComponent(value);',
+    mistake: 'return value;',
+    suite: 'packages/admin-api',
+  },
+  {
+    file: 'packages/pages/src/html.ts',
+    text: '/[&<>"\']/g',
+    mistake: '/[&<>"]/g',
+    suite: 'packages/pages',
+  },
+  {
+    file: 'packages/reference/src/browser/model/snippets.ts',
+    text: "const shell = (text: string): string => `'${text.replaceAll(\"'\", \"'\\\\''\")}'`;",
+    mistake: "const shell = (text: string): string => `'${text}'`;",
+    suite: 'packages/reference',
+  },
+  {
+    file: 'packages/console/src/browser/views/requests/tail.ts',
+    text: '({ repeated }) => repeated + 1',
+    mistake: '({ repeated }) => repeated',
+    suite: 'packages/console',
+  },
+];

@@ -50,6 +50,19 @@ describe('a refusal', () => {
     expect(noteRefusal(noted, ESCALATION, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
   });
 
+  test.each([
+    [1, ['strike', 'strike', 'strike']],
+    [2, ['none', 'strike', 'strike']],
+    [4, ['none', 'none', 'none']],
+  ])('is free once for each of %i workers in a wait', (workers, expected) => {
+    const noted = strikeState(structuredClone(refused));
+    const escalation = { ...ESCALATION, workers, strikes: 100 };
+    const effects = [200, 300, 400].map((after) =>
+      noteRefusal(noted, escalation, DAILY, NOW + 20_000, NOW + after),
+    );
+    expect(effects).toEqual(expected);
+  });
+
   test('begins a limit only where none is in force', () => {
     const noted = strikeState();
     noteRefusal(noted, ESCALATION, DAILY, NOW + 500, NOW);

@@ -79,8 +79,8 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'src/run/reload.ts',
-    text: 'await refuseLostPlans(current.config.plans, loaded.plans, keys);',
-    mistake: '',
+    text: 'reason === FILE_CHANGED && !wasRefused &&',
+    mistake: 'reason === FILE_CHANGED &&',
     suite: 'test/run/reload.test.ts',
   },
   {

@@ -13,7 +13,7 @@ const words = (file: string) =>
 /** Maximum words per page. Generated pages count towards the limit of docs/ only. */
 const BUDGETS: Record<string, number> = {
   'README.md': 700,
-  'CONTRIBUTING.md': 520,
+  'CONTRIBUTING.md': 860,
   'docs/quickstart.md': 600,
   'docs/tutorial.md': 600,
   'docs/install.md': 750,

@@ -20,3 +20,13 @@ test('each room and package has a planted mistake', () => {
   const folders = MISTAKES.map(({ file }) => file.split('/').slice(0, 2).join('/'));
   expect(folders.toSorted()).toEqual([...foldersIn('packages'), ...foldersIn('src')].toSorted());
 });
+
+test('CONTRIBUTING.md describes each planted mistake', () => {
+  const rows = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(
+    /^\| `(\S+)` \| .+ \| `(\S+)` \|$/gm,
+  );
+  const described = Array.from(rows, ([, file, suite]) => `${file} ${suite}`);
+  expect(described.toSorted()).toEqual(
+    MISTAKES.map(({ file, suite }) => `${file} ${suite}`).toSorted(),
+  );
+});

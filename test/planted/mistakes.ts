@@ -115,8 +115,8 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'packages/reference/src/browser/model/snippets.ts',
-    text: "const shell = (text: string): string => `'${text.replaceAll(\"'\", \"'\\\\''\")}'`;",
-    mistake: "const shell = (text: string): string => `'${text}'`;",
+    text: `text.replaceAll("'", "'\\\\''")`,
+    mistake: 'text',
     suite: 'packages/reference',
   },
   {

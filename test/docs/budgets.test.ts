@@ -35,7 +35,7 @@ const BUDGETS: Record<string, number> = {
   'docs/recipes.md': 1450,
   'docs/request-path.md': 400,
   'docs/glossary.md': 300,
-  'docs/comparison.md': 250,
+  'docs/comparison.md': 300,
   'docs/faq.md': 400,
   'docs/limits-and-bans.md': 900,
   'docs/failure-modes.md': 1400,
@@ -43,7 +43,7 @@ const BUDGETS: Record<string, number> = {
   'docs/performance.md': 600,
   'docs/validation.md': 1900,
 };
-const MOST_IN_ALL = 34_300;
+const MOST_IN_ALL = 35_500;
 const MOST_LINES_OF_CHANGELOG = 40;
 
 describe('budgets', () => {
@@ -51,7 +51,7 @@ describe('budgets', () => {
     expect(words(file)).toBeLessThanOrEqual(most);
   });
 
-  test('the pages of docs/ have at most 34,300 words', () => {
+  test('the pages of docs/ have at most 35,500 words', () => {
     const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
     const all = pages.map((file) => words(`docs/${file}`)).reduce((sum, one) => sum + one, 0);
     expect(all).toBeLessThanOrEqual(MOST_IN_ALL);

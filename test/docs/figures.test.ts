@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { perSecond } from '../../scripts/docs/figures/block.ts';
 import { FIGURES, writeBlocks } from '../../scripts/docs/figures.ts';
+import { PICTURES } from '../../scripts/docs/pictures.ts';
 import { Results } from '../../scripts/docs/results.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -124,4 +125,8 @@ describe('capacity of a core', () => {
       }),
     );
   });
+});
+
+test.each(Object.entries(PICTURES))('docs/images/%s is drawn from the code', (name, draw) => {
+  expect(read(`docs/images/${name}`)).toBe(draw());
 });

@@ -8,7 +8,7 @@ import { listen } from '../common/listen.ts';
 import { HOUR } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
-import { OPEN_METRICS, prefersOpenMetrics } from '../observe/exposition.ts';
+import { expositionOf, OPEN_METRICS, prefersOpenMetrics, TEXT } from '../observe/exposition.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readiness } from '../observe/peers/status.ts';
 import { type AdminCode, AdminError, errorBody } from './admin-error.ts';
@@ -35,7 +35,7 @@ interface AdminOptions {
   /** `null`: plain HTTP. */
   readonly tls: ServerMaterial | null;
   readonly context: AdminContext;
-  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
+  readonly metrics: Pick<Metrics, 'exemplars' | 'figures'>;
   readonly observe: Observe;
   /** Token of this run for local commands; `null`: they access the state directly. */
   readonly ownToken: string | null;
@@ -100,9 +100,9 @@ export function createAdmin(options: AdminOptions): Admin {
     next();
   });
   app.get('/metrics', async (request, response) => {
-    if (metrics.openMetrics !== null && prefersOpenMetrics(request.get('Accept') ?? ''))
-      return void response.set('Content-Type', OPEN_METRICS).send(await metrics.openMetrics());
-    response.set('Content-Type', metrics.contentType).send(await metrics.text());
+    const isOpen = metrics.exemplars && prefersOpenMetrics(request.get('Accept') ?? '');
+    const type = isOpen ? OPEN_METRICS : TEXT;
+    response.set('Content-Type', type).send(await expositionOf(await metrics.figures(), type));
   });
   app.get(
     '/openapi.json',

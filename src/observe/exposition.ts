@@ -1,9 +1,11 @@
-import { AggregatorRegistry, type Registry } from 'prom-client';
+import { AggregatorRegistry, type Metric, Registry } from 'prom-client';
 
 /** The metrics of one process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-export const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+type Family = Figures[number];
+
+export const { PROMETHEUS_CONTENT_TYPE: TEXT, OPENMETRICS_CONTENT_TYPE: OPEN_METRICS } = Registry;
 
 /** Whether an Accept prefers OpenMetrics. Its parameters do not matter. */
 export function prefersOpenMetrics(accept: string): boolean {
@@ -25,114 +27,84 @@ export interface Exemplar {
   readonly timestamp: number;
 }
 
-type Family = Figures[number];
-type Sample = Family['values'][number] & {
+export type Sample = Family['values'][number] & {
   readonly metricName?: string;
-  readonly exemplar?: Exemplar | null;
+  readonly exemplar?: Exemplar | null | undefined;
 };
 
-/** Not prom-client's, which renames its metrics in place and so breaks the other exposition. */
-export function openMetricsText(figures: Figures): string {
-  return `${figures.map(familyText).join('')}# EOF\n`;
+/** A registry needs only the name of a metric and `get`. */
+export function addFamily(
+  registry: Pick<Registry, 'registerMetric'>,
+  name: string,
+  get: () => Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>,
+): void {
+  registry.registerMetric({ name, get } as unknown as Metric);
 }
 
-function familyText(family: Family): string {
-  const isCounter = String(family.type) === 'counter' && family.name.endsWith(TOTAL);
-  const name = isCounter ? family.name.slice(0, -TOTAL.length) : family.name;
-  // OpenMetrics requires the suffix `_total` for counters.
-  const type = String(family.type) === 'counter' && !isCounter ? 'unknown' : family.type;
-  const samples = (family.values as readonly Sample[]).map((sample) =>
-    sampleText(family.name, sample),
+type ExpositionType = typeof TEXT | typeof OPEN_METRICS;
+
+export function expositionOf(figures: Figures, type: ExpositionType): Promise<string> {
+  const registry = new Registry<ExpositionType>();
+  registry.setContentType(type);
+  const families = type === OPEN_METRICS ? figures.map(openFamily) : figures;
+  for (const family of families) addFamily(registry, family.name, () => family);
+  return registry.metrics();
+}
+
+/** prom-client appends `_total` to counters and writes the bound 1 without the required point. */
+function openFamily(family: Family): Family {
+  if (String(family.type) === 'counter')
+    return { ...family, name: family.name.replace(/_total$/, '') };
+  return String(family.type) === 'histogram'
+    ? { ...family, values: family.values.map(withPoint) }
+    : family;
+}
+
+function withPoint(sample: Sample): Sample {
+  const { le } = sample.labels;
+  return Number.isInteger(le) ? { ...sample, labels: { ...sample.labels, le: `${le}.0` } } : sample;
+}
+
+/** The sum of several processes. `own` supplies metrics of one process, such as the start time. */
+export async function totalOf(own: Figures, others: readonly Figures[]): Promise<Figures> {
+  const ofOne = own.map((family) =>
+    isOfOne(family) ? { ...family, aggregator: 'first' as const } : family,
   );
-  return `# TYPE ${name} ${type}\n# HELP ${name} ${escaped(family.help)}\n${samples.join('')}`;
-}
-
-const TOTAL = '_total';
-
-function sampleText(
-  family: string,
-  { metricName = family, labels, value, exemplar }: Sample,
-): string {
-  const list = Object.entries(labels).map(
-    ([name, value]) => `${name}="${escaped(labelOf(name, value))}"`,
-  );
-  const text = `${metricName}${list.length === 0 ? '' : `{${list.join(',')}}`} ${numberText(value)}`;
-  if (!exemplar) return `${text}\n`;
-  const { labelSet, value: seconds, timestamp } = exemplar;
-  return `${text} # {trace_id="${labelSet.trace_id}"} ${numberText(seconds)} ${timestamp.toFixed(3)}\n`;
-}
-
-/** OpenMetrics wants bucket bounds with a point. */
-function labelOf(name: string, value: string | number | undefined): string {
-  const isBound = (name === 'le' || name === 'quantile') && Number.isInteger(Number(value));
-  return isBound ? `${Number(value)}.0` : `${value}`;
-}
-
-function numberText(value: number): string {
-  if (Number.isFinite(value) || Number.isNaN(value)) return `${value}`;
-  return value > 0 ? '+Inf' : '-Inf';
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
-}
-
-function withExemplars(together: Figures, parts: readonly Figures[]): Figures {
-  const newest = new Map<string, Exemplar>();
-  for (const family of parts.flat()) {
-    for (const sample of family.values as readonly Sample[]) {
-      const { exemplar } = sample;
-      if (!exemplar) continue;
-      const key = keyOf(family.name, sample);
-      const known = newest.get(key);
-      if (known === undefined || known.timestamp < exemplar.timestamp) newest.set(key, exemplar);
-    }
-  }
-  if (newest.size === 0) return together;
-  return together.map((family) => ({
-    ...family,
-    values: (family.values as readonly Sample[]).map((sample) => {
-      const exemplar = newest.get(keyOf(family.name, sample));
-      return exemplar === undefined ? sample : { ...sample, exemplar };
-    }),
-  })) as Figures;
-}
-
-function keyOf(family: string, { metricName = family, labels }: Sample): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  return [metricName, ...pairs.sort()].join('\n');
-}
-
-/**
- * The exposition of several processes. `own` supplies metrics of one process, such as the start
- * time.
- */
-export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
-  return aggregate(partsOf(own, others)).metrics();
-}
-
-export async function totalOpenMetrics(own: Figures, others: readonly Figures[]): Promise<string> {
-  const parts = partsOf(own, others);
-  return openMetricsText(withExemplars(await aggregate(parts).getMetricsAsJSON(), parts));
-}
-
-function partsOf(own: Figures, others: readonly Figures[]): readonly Figures[] {
-  const ofOne = own.map((metric) =>
-    isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric,
-  );
-  return [ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))];
+  const parts = [ofOne, ...others.map((figures) => figures.filter((family) => !isOfOne(family)))];
+  return withExemplars(await sumOf(parts), parts.flat());
 }
 
 /** Counters and histograms outlive their process; gauges do not. */
 export function lastingFigures(figures: readonly Figures[]): Promise<Figures> {
-  const growing = figures.map((metrics) => metrics.filter(({ type }) => String(type) !== 'gauge'));
-  return aggregate(growing).getMetricsAsJSON();
+  return sumOf(figures.map((families) => families.filter(({ type }) => String(type) !== 'gauge')));
 }
 
-function isOfOne({ aggregator }: Figures[number]): boolean {
+function isOfOne({ aggregator }: Family): boolean {
   return aggregator === 'omit';
 }
 
-function aggregate(figures: readonly Figures[]): Registry {
-  return AggregatorRegistry.aggregate([...figures]);
+function sumOf(figures: readonly Figures[]): Promise<Figures> {
+  return AggregatorRegistry.aggregate([...figures]).getMetricsAsJSON();
+}
+
+/** The newest of each bucket: a sum of prom-client has none. */
+function withExemplars(total: Figures, parts: Figures): Figures {
+  const newest = new Map<string, Exemplar>();
+  for (const sample of parts.flatMap(({ values }): Sample[] => values)) {
+    const { exemplar } = sample;
+    if (!exemplar) continue;
+    const known = newest.get(bucketOf(sample));
+    if (known === undefined || known.timestamp < exemplar.timestamp)
+      newest.set(bucketOf(sample), exemplar);
+  }
+  if (newest.size === 0) return total;
+  const withNewest = (sample: Sample): Sample => ({
+    ...sample,
+    exemplar: newest.get(bucketOf(sample)),
+  });
+  return total.map((family) => ({ ...family, values: family.values.map(withNewest) }));
+}
+
+function bucketOf({ metricName, labels }: Sample): string {
+  return JSON.stringify([metricName, labels]);
 }

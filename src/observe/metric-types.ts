@@ -1,5 +1,5 @@
-import type { Metric, Registry } from 'prom-client';
-import type { Exemplar } from './exposition.ts';
+import type { MetricType, Registry } from 'prom-client';
+import { addFamily, type Exemplar, type Sample } from './exposition.ts';
 import type {
   BackendReading,
   BackendRow,
@@ -14,23 +14,21 @@ type Labelled = Pick<EventRow, 'name' | 'help' | 'labelNames'>;
 
 type Labels = Readonly<Record<string, LabelValue>>;
 
-interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
-  readonly metricName?: string;
-  readonly exemplar?: Exemplar | undefined;
-}
-
-/** The registry uses only the name and `get`. `aggregator`: of several processes. */
+/** `aggregator`: of several processes. */
 function register(
   registry: Registry,
   { name, help }: Row,
   type: 'counter' | 'gauge' | 'histogram',
-  read: () => readonly Sample[],
+  read: () => Sample[],
   aggregator: 'sum' | 'average' | 'max' = 'sum',
 ): void {
-  const get = async () => ({ name, help, type, aggregator, values: read() });
-  registry.registerMetric({ name, get } as unknown as Metric);
+  addFamily(registry, name, () => ({
+    name,
+    help,
+    type: type as unknown as MetricType,
+    aggregator,
+    values: read(),
+  }));
 }
 
 export function counterTally(registry: Registry, row: Labelled) {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
-import { type Figures, openMetricsText } from './exposition.ts';
+import type { Figures } from './exposition.ts';
 import type { BackendReading, EventRow, GaugeName, Gauges, LabelValue } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import {
@@ -14,10 +14,8 @@ import {
 
 export interface Metrics {
   readonly observe: Observe;
-  readonly contentType: string;
-  text(): Promise<string>;
-  readonly openMetrics: (() => Promise<string>) | null;
-  /** For aggregation with other processes. */
+  /** Only OpenMetrics has them. */
+  readonly exemplars: boolean;
   figures(): Promise<Figures>;
 }
 
@@ -70,9 +68,7 @@ export function createMetrics(
 
   return {
     observe: trace === null ? observe : inTrace(trace, observe),
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    openMetrics: exemplars ? async () => openMetricsText(await registry.getMetricsAsJSON()) : null,
+    exemplars,
     figures: () => registry.getMetricsAsJSON(),
   };
 }

@@ -37,7 +37,7 @@ export interface Processes {
   > & { readonly state: State };
   readonly ledger: LedgerAccess;
   readonly uses: AdminContext['uses'];
-  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
+  readonly metrics: Pick<Metrics, 'exemplars' | 'figures'>;
   readonly readiness: () => Pick<ProcessReadiness, 'down'> & {
     readonly readiness: Exclude<Readiness, 'stopping'>;
   };

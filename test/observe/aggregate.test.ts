@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { lastingFigures, totalText } from '../../src/observe/exposition.ts';
+import { expositionOf, lastingFigures, TEXT, totalOf } from '../../src/observe/exposition.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
+import { textOf } from '../support/exposition.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -9,6 +10,9 @@ const REQUEST = requestEvent();
 function worker(inFlight: number) {
   return createMetrics({ ...CARRYING, inFlight: () => inFlight });
 }
+
+const totalText = async (...[own, others]: Parameters<typeof totalOf>) =>
+  expositionOf(await totalOf(own, others), TEXT);
 
 const primary = createMetrics({ workers: () => 2 });
 
@@ -55,7 +59,7 @@ test('reports the start of the gateway, not of its workers', async () => {
   const own = await primary.figures();
   const startOf = (text: string) => /^process_start_time_seconds (\S+)$/m.exec(text)![1];
   expect(startOf(await totalText(own, [await worker(0).figures()]))).toBe(
-    startOf(await primary.text()),
+    startOf(await textOf(primary)),
   );
 });
 

@@ -8,6 +8,7 @@ import { METRICS } from '../../src/observe/metric-table.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { namesIn } from '../deploy/promql.ts';
 import { alerts, dashboardExpressions, recordings, root } from '../deploy/shipped.ts';
+import { textOf } from '../support/exposition.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -40,16 +41,15 @@ const carrier = () => createMetrics({ ...CARRYING, ...OPERATING });
 const primary = () => createMetrics({ workers: () => 2, ...OPERATING });
 
 /** The samples of ours that these events create or change. */
-async function changedBy(
-  events: readonly Event[],
-  { observe, text } = carrier(),
-): Promise<string[]> {
+async function changedBy(events: readonly Event[], metrics = carrier()): Promise<string[]> {
   const samples = async () =>
     new Set(
-      (await text()).split('\n').filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)),
+      (await textOf(metrics))
+        .split('\n')
+        .filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)),
     );
   const before = await samples();
-  for (const event of events) observe(event);
+  for (const event of events) metrics.observe(event);
   return [...(await samples()).difference(before)];
 }
 
@@ -239,20 +239,20 @@ test('the primary process reports workers, and its workers report requests', asy
   ];
   expect(await changedBy(crashes, primary())).toEqual(['storegate_worker_exits_total 1']);
   expect(await changedBy(crashes)).toEqual([]);
-  expect(await primary().text()).toContain('\nstoregate_workers 2\n');
-  expect(await primary().text()).not.toMatch(/storegate_(requests_in_flight|subjects|state_mode)/);
-  expect(await carrier().text()).toContain('\nstoregate_requests_in_flight 3\n');
-  expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
-  expect(await carrier().text()).toContain('\nstoregate_body_bytes 5\n');
-  expect(await carrier().text()).not.toContain('storegate_worker');
-  expect(await carrier().text()).toContain('\nstoregate_upstream_pending_requests 1\n');
-  expect(await primary().text()).not.toMatch(
+  expect(await textOf(primary())).toContain('\nstoregate_workers 2\n');
+  expect(await textOf(primary())).not.toMatch(/storegate_(requests_in_flight|subjects|state_mode)/);
+  expect(await textOf(carrier())).toContain('\nstoregate_requests_in_flight 3\n');
+  expect(await textOf(carrier())).toContain('\nstoregate_subjects 4\n');
+  expect(await textOf(carrier())).toContain('\nstoregate_body_bytes 5\n');
+  expect(await textOf(carrier())).not.toContain('storegate_worker');
+  expect(await textOf(carrier())).toContain('\nstoregate_upstream_pending_requests 1\n');
+  expect(await textOf(primary())).not.toMatch(
     /storegate_(upstream_(connections|pending)|body|state_duration|config_info\{)/,
   );
-  expect(await primary().text()).toContain(
+  expect(await textOf(primary())).toContain(
     '\nstoregate_config_last_reload_timestamp_seconds 1900000000\n',
   );
-  expect(await primary().text()).toContain('\nstoregate_contract_unsupported_operations 6\n');
+  expect(await textOf(primary())).toContain('\nstoregate_contract_unsupported_operations 6\n');
 });
 
 test('the versions of storegate and of Node are reported by every process', async () => {
@@ -260,15 +260,15 @@ test('the versions of storegate and of Node are reported by every process', asyn
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   );
   const line = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
-  expect(await carrier().text()).toContain(line);
-  expect(await primary().text()).toContain(line);
+  expect(await textOf(carrier())).toContain(line);
+  expect(await textOf(primary())).toContain(line);
 });
 
 test('buckets of the state begin at a tenth of a millisecond, those of requests at a whole one', async () => {
   const metrics = carrier();
   metrics.observe({ type: 'state.answered', duration: 0.2 });
   metrics.observe(REQUEST);
-  const text = await metrics.text();
+  const text = await textOf(metrics);
   expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.0001"} 0\n');
   expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.00025"} 1\n');
   expect(text).not.toContain(
@@ -316,7 +316,7 @@ test('the event loop is sampled once a second, and its lag is the delay of a sam
     });
   };
   try {
-    const text = await carrier().text();
+    const text = await textOf(carrier());
     expect(resolution).toBe(1_000);
     for (const [name, seconds] of [
       ['max', 0.75],

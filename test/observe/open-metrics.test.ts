@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { prefersOpenMetrics, totalOpenMetrics, totalText } from '../../src/observe/exposition.ts';
+import {
+  expositionOf,
+  type Figures,
+  OPEN_METRICS,
+  prefersOpenMetrics,
+  TEXT,
+  totalOf,
+} from '../../src/observe/exposition.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
+import { textOf } from '../support/exposition.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -16,10 +24,13 @@ function metricsOf(...requests: { traceId: string; sampled?: boolean; duration: 
   return metrics;
 }
 
+const openText = async (figures: Figures | Promise<Figures>) =>
+  expositionOf(await figures, OPEN_METRICS);
+
 const examplesIn = (text: string) =>
   [
     ...text.matchAll(
-      /^storegate_request_duration_seconds_bucket\{(.*)\} \d+ # \{trace_id="(\w+)"\} (\S+) \d+\.\d{3}$/gm,
+      /^storegate_request_duration_seconds_bucket\{(.*)\} \d+ # \{trace_id="(\w+)"\} (\S+) \d+(?:\.\d+)?$/gm,
     ),
   ].map(([, labels, trace, seconds]) => [/le="([^"]+)"/.exec(labels!)![1], trace, Number(seconds)]);
 
@@ -45,22 +56,23 @@ describe('OpenMetrics', () => {
   });
 
   test('has for each bucket the newest request with a kept trace', async () => {
-    const { openMetrics } = metricsOf(
+    const metrics = metricsOf(
       { traceId: OTHER, duration: 3 },
       { traceId: TRACE, duration: 4 },
       { traceId: OTHER, sampled: false, duration: 4.5 },
       { traceId: OTHER, duration: 60_000 },
     );
-    expect(examplesIn(await openMetrics!())).toEqual([
+    expect(examplesIn(await openText(metrics.figures()))).toEqual([
       ['0.005', TRACE, 0.004],
       ['+Inf', OTHER, 60],
     ]);
   });
 
   test('follows the standard: families by their names, numbers with a point, an end', async () => {
-    const text = await metricsOf({ traceId: TRACE, duration: 4 }).openMetrics!();
-    expect(text).toContain(
-      '# TYPE storegate_requests counter\n# HELP storegate_requests Requests to',
+    const metrics = metricsOf({ traceId: TRACE, duration: 4 });
+    const text = await openText(metrics.figures());
+    expect(text).toMatch(
+      /^# HELP storegate_requests Requests to .*\n# TYPE storegate_requests counter$/m,
     );
     expect(text).toMatch(
       /^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m,
@@ -85,19 +97,20 @@ describe('OpenMetrics', () => {
     ).figures();
     const own = await createMetrics(gauges).figures();
     const parts = structuredClone([two, one]);
-    const text = await totalOpenMetrics(own, parts);
+    const total = await totalOf(own, parts);
+    const text = await openText(total);
     expect(examplesIn(text)).toEqual([
       ['0.005', OTHER, 0.003],
       ['+Inf', OTHER, 60],
     ]);
     expect(text).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
-    expect(await totalText(own, parts)).toContain(
+    expect(await expositionOf(total, TEXT)).toContain(
       'storegate_request_duration_seconds_count{operation="listPets"} 3\n',
     );
   });
 
   test('is missing without tracing, and the other exposition has no exemplars', async () => {
-    expect(createMetrics(gauges).openMetrics).toBeNull();
-    expect(await metricsOf({ traceId: TRACE, duration: 4 }).text()).not.toContain('trace_id');
+    expect(createMetrics(gauges).exemplars).toBe(false);
+    expect(await textOf(metricsOf({ traceId: TRACE, duration: 4 }))).not.toContain('trace_id');
   });
 });

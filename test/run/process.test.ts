@@ -4,6 +4,7 @@ import { admit } from '../../src/limits/admission.ts';
 import { newCounters } from '../../src/limits/counters.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
 import { openListeners } from '../../src/run/process.ts';
+import { textOf } from '../support/exposition.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
@@ -33,10 +34,10 @@ test('every listener of a process receives the events of a request', async () =>
   expect(logged[0]).toBe(request);
   expect(others[0]).toBe(request);
   expect(health.ofState.stateTime).toBe(1);
-  expect(await metrics.text()).toContain(
+  expect(await textOf(metrics)).toContain(
     'storegate_requests_total{operation="listPets",method="GET",status="200"} 1',
   );
-  expect(await metrics.text()).toContain('storegate_log_lines_dropped_total 3');
+  expect(await textOf(metrics)).toContain('storegate_log_lines_dropped_total 3');
   expect(recent.explain('r1')).not.toBeNull();
   expect(ledger.recorder.total[0]).toBe(1);
 });

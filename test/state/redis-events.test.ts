@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { openRedis } from '../../src/records/redis/open.ts';
 import type { Storage } from '../../src/records/storage.ts';
 import { KEPT } from '../support/audit.ts';
+import { textOf } from '../support/exposition.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
@@ -43,7 +44,7 @@ afterEach(async () => {
 
 test('an outage is one line in and one line out, a gauge, and counters', async () => {
   const wide = limits([window(1e6, HOUR)]);
-  expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
+  expect(await textOf(metrics)).toContain('storegate_state_mode{mode="normal"} 1');
 
   proxy.shut();
   await until('it is reported', async () => {
@@ -51,7 +52,7 @@ test('an outage is one line in and one line out, a gauge, and counters', async (
     return lines.length > 0;
   });
   for (let i = 0; i < 500; i++) await gateway.state.admit('key:1', wide, 1);
-  const text = await metrics.text();
+  const text = await textOf(metrics);
   expect(text).toContain('storegate_state_mode{mode="local"} 1');
   expect(text).not.toContain('mode="normal"');
   expect(text).toContain('storegate_state_outages_total 1');
@@ -70,5 +71,5 @@ test('an outage is one line in and one line out, a gauge, and counters', async (
     },
     { level: 30, msg: 'state.recovered', duration: expect.any(Number) },
   ]);
-  expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
+  expect(await textOf(metrics)).toContain('storegate_state_mode{mode="normal"} 1');
 });

@@ -1,9 +1,8 @@
 import { createGuard } from '../../common/callers/guard.ts';
-import type { Config } from '../../config/config.ts';
 import { accessTo } from '../../ledger/ledger.ts';
 import { toAll } from '../../observe/events.ts';
-import { totalOpenMetrics, totalText } from '../../observe/exposition.ts';
-import { createMetrics, type Metrics } from '../../observe/metrics.ts';
+import { totalOf } from '../../observe/exposition.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
 import { openForWorkers } from '../../records/redis/open.ts';
 import { copyGauges, type Processes, type ProcessesParts } from '../processes.ts';
@@ -40,7 +39,10 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
       observe({ type: 'state.warning', warning }),
     ),
     uses: { lastUsed: async (ids) => await storage.uses.load(ids) },
-    metrics: metricsOfAll(own, pool, config),
+    metrics: {
+      exemplars: tracesEndpointOf(config.tracing) !== null,
+      figures: async () => totalOf(await own.figures(), await pool.figures()),
+    },
     readiness: () => pool.readiness,
     listen: (fd) => pool.start(fd),
     ask: (question, argument) => pool.ask(question, argument),
@@ -48,20 +50,5 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
     drain,
     end: drain,
     close: async () => storage.close(),
-  };
-}
-
-function metricsOfAll(
-  own: Metrics,
-  pool: Pick<WorkerPool, 'figures'>,
-  { tracing }: Pick<Config, 'tracing'>,
-): Processes['metrics'] {
-  return {
-    contentType: own.contentType,
-    text: async () => totalText(await own.figures(), await pool.figures()),
-    openMetrics:
-      tracesEndpointOf(tracing) === null
-        ? null
-        : async () => totalOpenMetrics(await own.figures(), await pool.figures()),
   };
 }

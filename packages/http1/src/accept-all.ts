@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 const MOST_TURNS = 2_000;
@@ -12,52 +12,53 @@ const MOST_REPEATS = 5;
 /** proc(5). */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-export interface ListeningHandle {
-  getsockname(into: SocketName): number;
+interface WithHandle<T> {
+  readonly _handle: Partial<T> | null;
+}
+
+interface ListeningHandle {
   listen(backlog: number): number;
   close(): void;
 }
 
-interface WithHandle<T> {
-  readonly _handle: T | null;
-}
-
-/** `null` if this system cannot shrink a backlog. */
-export function socketOf(listener: Server): ListeningHandle | null {
-  return process.platform === 'linux'
-    ? (listener as unknown as WithHandle<ListeningHandle>)._handle
-    : null;
+export interface ListeningSocket extends ListeningHandle {
+  readonly address: AddressInfo;
 }
 
 /**
- * Closing a listening socket resets the connections in its queue. The caller must close the socket
- * when this resolves, before the next turn of the event loop.
- *
- * A connection of this process occupies the one place of a backlog of 0, so Linux drops the first
- * packet of any other client: it repeats the packet after a second and is refused before it has
- * sent a request. A client with a handshake in progress must finish first, so the room is then
- * freed for it.
+ * Node has no public way to change the backlog of a listening socket. `null` on systems other than
+ * Linux, and if Node does not have these functions.
  */
-export async function acceptAll(socket: ListeningHandle): Promise<void> {
-  socket.listen(0);
-  const at: SocketName = {};
-  socket.getsockname(at);
+export function socketOf(listener: Server): ListeningSocket | null {
+  const { _handle: handle } = listener as unknown as WithHandle<ListeningHandle>;
+  const { listen, close } = handle ?? {};
+  if (process.platform !== 'linux' || !listen || !close) return null;
+  return {
+    address: listener.address() as AddressInfo,
+    listen: listen.bind(handle),
+    close: close.bind(handle),
+  };
+}
+
+/**
+ * Accepts all connections, and lets the system drop the first packet of any other. The caller must
+ * close the socket when this resolves, before the next turn of the event loop.
+ * docs/decisions/http1.md has the reason.
+ */
+export async function acceptAll({ address, listen }: ListeningSocket): Promise<void> {
+  listen(0);
   let repeats = 0;
   for (let turns = 0; turns < MOST_TURNS; turns++) {
-    const own = await takesRoom(at);
+    const own = await takesRoom(address);
     if (own !== null) {
-      if (handshakes(at.port!) === 0 || repeats === MOST_REPEATS) return;
+      if (handshakes(address.port) === 0 || repeats === MOST_REPEATS) return;
+      // A client with a handshake in progress needs the room to finish it.
       repeats++;
       own.destroy();
       await pause(REPEATED);
     }
     await nextTurn();
   }
-}
-
-interface SocketName {
-  address?: string;
-  port?: number;
 }
 
 /** Another may arrive before the socket is closed. */
@@ -78,12 +79,13 @@ export async function acceptWaiting(
 }
 
 /** `null` if the queue was full. Resolves in the same turn of the event loop. */
-async function takesRoom({ address, port }: SocketName): Promise<Socket | null> {
-  const own = connect({ host: address, port: port! }).on('error', () => {});
-  // A connection within one machine is established at once.
+async function takesRoom({ address, port }: AddressInfo): Promise<Socket | null> {
+  const own = connect({ host: address, port }).on('error', () => {});
+  // A connection within one machine is established at once. Node's property `remoteAddress` shows
+  // that one turn later.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const { _handle: handle } = own as unknown as WithHandle<{ getpeername(into: object): number }>;
-  if (handle?.getpeername({}) === 0) return own;
+  if (handle?.getpeername?.({}) === 0) return own;
   own.destroy();
   return null;
 }

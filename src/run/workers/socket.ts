@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
-import { acceptAll, type ListeningHandle, socketOf } from '@storegate/http1';
+import { acceptAll, type ListeningSocket, socketOf } from '@storegate/http1';
 
 /** Node's channel for every listening server, including the unnamed one of node:cluster. */
 const LISTENING = 'tracing:net.server.listen:asyncEnd';
@@ -8,12 +8,12 @@ const LISTENING = 'tracing:net.server.listen:asyncEnd';
 /** node:cluster hands its connections to workers. */
 export class SharedSocket {
   /** Includes the admin listener. */
-  readonly #sockets = new Map<number, ListeningHandle | null>();
+  readonly #sockets = new Map<number, ListeningSocket>();
   #closed: Promise<void> | null = null;
   readonly #note = (message: unknown) => {
     const { server } = message as { readonly server: Server };
-    const { port } = server.address() as { readonly port: number };
-    this.#sockets.set(port, socketOf(server));
+    const socket = socketOf(server);
+    if (socket !== null) this.#sockets.set(socket.address.port, socket);
   };
 
   /** Create before the workers listen. */

@@ -5,6 +5,9 @@ import module from 'node:module';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
+// Every start runs this file by its first line, which alone has the arguments of Node. The size of
+// young objects can only be set there; docs/decisions/run.md has the reason for it.
+//
 // JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older
 // versions of Node must read this far.
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

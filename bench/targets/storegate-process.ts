@@ -119,11 +119,20 @@ function startScript(project: string): [flags: string[], script: string, command
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const [node, ...words] = scripts.start.replace(/^exec /, '').split(' ');
+  const start = scripts.start.replace(/^exec /, '');
+  const [node, ...words] = (
+    start.startsWith('node ') ? start : `${firstLine(project)} ${start}`
+  ).split(' ');
   const at = words.findIndex((word) => !word.startsWith('-'));
   if (node !== 'node' || at < 0)
     throw new Error(`the start script is not a plain call of node: ${scripts.start}`);
   return [words.slice(0, at), words[at]!, words.slice(at + 1)];
+}
+
+/** The command with which the system runs main.js. */
+function firstLine(project: string): string {
+  const [line] = readFileSync(join(project, 'src/main.js'), 'utf8').split('\n', 1);
+  return line!.replace('#!/usr/bin/env -S ', '');
 }
 
 async function environment(

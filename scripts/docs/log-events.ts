@@ -9,6 +9,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'webhook.dropped': 'Webhook events were lost: too many were pending, or they were too old.',
   'webhook.failing': 'An endpoint accepts no events: `storegate webhooks list`.',
   'webhook.recovered': 'The endpoint accepts events again.',
+  'usage.export_failed': 'The receiver of `usage.export.url` accepts no usage, which waits.',
+  'usage.export_recovered': 'The receiver accepts usage again.',
   'ban_log.dropped': 'Bans are missing in the ban log: there were too many at once.',
   'log.dropped': 'Lines are missing at this place: standard output did not take them.',
   'reload.done': 'A reload is in force; `needRestart` names settings that wait for a restart.',

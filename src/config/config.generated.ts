@@ -158,6 +158,7 @@ export interface GatewaySettings {
     readonly hours: Unit<'duration'>;
     readonly days: Unit<'duration'>;
     readonly maxBytes: Unit<'size'>;
+    readonly export: { readonly url: string | null; readonly token: string | null };
   };
   readonly reference: { readonly enabled: boolean };
   readonly console: {

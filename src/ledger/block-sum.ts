@@ -28,6 +28,11 @@ export class BlockSum {
     this.#sections = new Set(sections);
   }
 
+  /** Whether no request is in it. */
+  get isEmpty(): boolean {
+    return this.#usage.size === 0;
+  }
+
   get sources(): Sources {
     return this.#sources;
   }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
+import { PendingExports, type SendUsage } from './pending-exports.ts';
 import { LedgerReader } from './reader.ts';
 import type { Retention } from './retention.ts';
 import { Rollup } from './rollup.ts';
@@ -30,6 +31,13 @@ export interface LedgerStores {
   readonly ledgerSpool?: LedgerStore | null;
 }
 
+/** Passes usage on, in the turn of one gateway. */
+export interface UsageReceiver {
+  readonly sendUsage: SendUsage;
+  /** Ends a running attempt. */
+  close(): void;
+}
+
 /** What operations read. */
 export interface LedgerAccess {
   readonly reader: LedgerReader;
@@ -46,12 +54,15 @@ export class Ledger {
   readonly writer: LedgerWriter;
   #timer: NodeJS.Timeout | undefined;
   #rollup: Rollup | null = null;
+  #receiver: UsageReceiver | null = null;
   #running: Promise<void> = Promise.resolve();
   #isNearlyFull = false;
   #isRollFailing = false;
   #isClosed = false;
   /** Of all blocks, if this process had the last turn. */
   bytes = 0;
+  /** Milliseconds since the begin of what is not exported, if this process had the last turn. */
+  exportDelay = 0;
 
   constructor(options: LedgerOptions) {
     this.#options = options;
@@ -70,13 +81,16 @@ export class Ledger {
     return this.writer.recorder.observe;
   }
 
-  begin({ ledger: store, ledgerSpool = null }: LedgerStores): void {
+  /** `receiver` `null`: usage is not exported. */
+  begin(
+    { ledger: store, ledgerSpool = null }: LedgerStores,
+    receiver: UsageReceiver | null = null,
+  ): void {
     this.writer.begin(store, ledgerSpool);
-    this.#rollup = new Rollup(
-      store,
-      () => this.#retention!,
-      (damage) => this.#warn(damage),
-    );
+    this.#receiver = receiver;
+    const damaged = (damage: string) => this.#warn(damage);
+    const exports = receiver && new PendingExports({ store, damaged, ...receiver });
+    this.#rollup = new Rollup(store, () => this.#retention!, damaged, exports);
     this.#plan();
   }
 
@@ -88,14 +102,18 @@ export class Ledger {
 
   /** Makes blocks of what has ended, unless another gateway does. */
   async roll(): Promise<void> {
-    const report = (await this.#rollup?.run(this.#options.clock())) ?? null;
+    const now = this.#options.clock();
+    const report = (await this.#rollup?.run(now)) ?? null;
     this.#isRollFailing = false;
     // Metrics of all processes are added up.
     this.bytes = report?.bytes ?? 0;
+    this.exportDelay = report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
     if (report === null) return;
     const { maxBytes } = this.#retention!;
     if (report.dropped > 0)
       this.#warn(`${report.dropped} blocks of usage were removed: raise usage.maxBytes`);
+    if (report.unexported > 0)
+      this.#warn(`${report.unexported} minutes of usage were removed before they were exported`);
     const isNearlyFull = report.bytes > NEARLY * maxBytes;
     if (isNearlyFull && !this.#isNearlyFull)
       this.#warn(
@@ -107,6 +125,7 @@ export class Ledger {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#receiver?.close();
     await this.#running;
     await this.writer.close();
   }

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { NotPacked } from '../observe/traffic/packing.ts';
-import { type Block, blocksIn, damagedBlock } from './block.ts';
+import { type Block, blocksIn, damagedBlock, type Sources } from './block.ts';
 
 /**
- * Kinds of blocks: a minute, an hour, the minutes of an hour with their traffic only, a day. Never
- * change a letter: stored names contain it.
+ * Kinds of blocks: a minute, an hour, the minutes of an hour with their traffic only, a day, a part
+ * of a minute that waits for its export. Never change a letter: stored names contain it.
  */
-export const SPANS = { m: MINUTE, h: HOUR, t: HOUR, d: DAY } as const;
+export const SPANS = { m: MINUTE, h: HOUR, t: HOUR, d: DAY, x: MINUTE } as const;
 export type Kind = keyof typeof SPANS;
 
 export const startOf = (at: number, span: number): number => Math.floor(at / span) * span;
@@ -14,9 +15,16 @@ export const startOf = (at: number, span: number): number => Math.floor(at / spa
 /** Of the block of this kind that begins at `start`, Unix milliseconds. */
 export const blockName = (kind: Kind, start: number): string => `${kind}${start / MINUTE}`;
 
+/** Of a block that waits for its export: no other contains the slices of these sources. */
+export function pendingName(start: number, sources: Sources): string {
+  const parts = Object.entries(sources).map(([process, { number }]) => `${number} ${process}`);
+  const digest = createHash('sha256').update(parts.sort().join('\n')).digest('hex').slice(0, 32);
+  return `${blockName('x', start)}-${digest}`;
+}
+
 export function blockIn(name: string): { readonly kind: Kind; readonly start: number } | null {
-  const [, kind, minute] = /^([mhtd])(\d{1,12})$/.exec(name) ?? [];
-  return kind === undefined ? null : { kind: kind as Kind, start: Number(minute) * MINUTE };
+  if (!/^(?:[mhtd]\d{1,12}|x\d{1,12}-[0-9a-f]{32})$/.test(name)) return null;
+  return { kind: name[0] as Kind, start: Number.parseInt(name.slice(1), 10) * MINUTE };
 }
 
 /**
@@ -46,6 +54,11 @@ export interface SliceName {
   readonly number: number;
 }
 
+export interface Slice extends SliceName {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
 export const sliceName = ({ minute, process, number }: SliceName): string =>
   `${minute / MINUTE}/${number}/${process}`;
 
@@ -54,4 +67,22 @@ export function sliceIn(name: string): SliceName | null {
   const [, minute, number, process] = /^(\d{1,12})\/(\d{1,12})\/(.+)$/s.exec(name) ?? [];
   if (process === undefined) return null;
   return { minute: Number(minute) * MINUTE, number: Number(number), process };
+}
+
+/** Slices of this version. */
+export function slicesIn(stored: ReadonlyMap<string, Buffer>): Slice[] {
+  return [...stored].flatMap(([name, bytes]) => {
+    const named = sliceIn(name);
+    return named === null ? [] : [{ ...named, name, bytes }];
+  });
+}
+
+/** Blocks of the slices that `known` does not contain yet. */
+export function* newBlocks(
+  slices: readonly Slice[],
+  known: Sources,
+  damaged: (damage: string) => void,
+): Generator<Block> {
+  for (const { name, bytes, process, number } of slices)
+    if (number > (known[process]?.number ?? 0)) yield* blocksUnder(name, bytes, damaged);
 }

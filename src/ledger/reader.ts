@@ -1,12 +1,13 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import { type Block, joinSources, type Sources } from './block.ts';
+import { type Block, joinSources } from './block.ts';
 import {
   blockIn,
   blockName,
   blocksUnder,
   type Kind,
-  type SliceName,
-  sliceIn,
+  newBlocks,
+  type Slice,
+  slicesIn,
   startOf,
 } from './names.ts';
 import type { LedgerStore } from './store.ts';
@@ -24,11 +25,6 @@ export interface Period {
 }
 
 type Index = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
-
-interface Slice extends SliceName {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
 
 /** The blocks of a period, from the largest to what was stored a second ago. */
 export class LedgerReader {
@@ -99,7 +95,8 @@ export class LedgerReader {
       else {
         const blocks = blocksUnder(blockName(kind, hour), bytes, this.#damaged);
         yield* blocks.filter(({ start, span }) => span > MINUTE || isIn(start, period));
-        yield* this.#newSlices(ofHour, joinSources(blocks.map(({ sources }) => sources)));
+        const known = joinSources(blocks.map(({ sources }) => sources));
+        yield* newBlocks(ofHour, known, this.#damaged);
       }
     }
   }
@@ -118,12 +115,7 @@ export class LedgerReader {
     yield* blocks;
     const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
     for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute))
-      yield* this.#newSlices(ofMinute, known.get(minute) ?? {});
-  }
-
-  *#newSlices(slices: readonly Slice[], known: Sources): Generator<Block> {
-    for (const { name, process, number, bytes } of slices)
-      if (number > (known[process]?.number ?? 0)) yield* blocksUnder(name, bytes, this.#damaged);
+      yield* newBlocks(ofMinute, known.get(minute) ?? {}, this.#damaged);
   }
 
   async #read(names: readonly string[]): Promise<Block[]> {
@@ -135,10 +127,7 @@ export class LedgerReader {
   }
 
   async #slices(): Promise<Slice[]> {
-    return [...(await this.#store.slices())].flatMap(([name, bytes]) => {
-      const named = sliceIn(name);
-      return named === null ? [] : [{ ...named, name, bytes }];
-    });
+    return slicesIn(await this.#store.slices());
   }
 }
 

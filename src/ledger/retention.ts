@@ -16,7 +16,7 @@ type Sizes = ReadonlyMap<string, number>;
 
 /**
  * Names of blocks that are too old, and those that `maxBytes` has no room for. Hours are kept until
- * a day contains them. `bytes`: of the rest.
+ * a day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
  */
 export function expired(all: Sizes, { hours, days, maxBytes }: Retention, now: number) {
   const sizes = new Map([...all].filter(([name]) => blockIn(name) !== null));
@@ -24,6 +24,7 @@ export function expired(all: Sizes, { hours, days, maxBytes }: Retention, now: n
   const old = [...sizes.keys()].filter((name) => {
     const { kind, start } = blockIn(name)!;
     if (kind === 't') return start < now - TRAFFIC;
+    if (kind === 'x') return start < now - hours;
     if (kind === 'h') return startOf(start, DAY) < now - hours && hasDay(start);
     return kind === 'd' && start < now - days;
   });
@@ -38,9 +39,12 @@ export function expired(all: Sizes, { hours, days, maxBytes }: Retention, now: n
   return { bytes, old, dropped };
 }
 
-/** What goes together, least first: minutes of traffic, hours that a day contains, the oldest days. */
+/**
+ * What goes together, least first: minutes of traffic, hours that a day contains, what was not
+ * exported and is in days too, the oldest days.
+ */
 function byWorth(names: readonly string[], hasDay: (start: number) => boolean): string[][] {
-  const ranks: Readonly<Record<string, number>> = { t: 0, h: 1, d: 2 };
+  const ranks: Readonly<Record<string, number>> = { t: 0, h: 1, x: 2, d: 3 };
   const ranked = names.flatMap((name) => {
     const { kind, start } = blockIn(name)!;
     const isNeeded = kind === 'm' || (kind === 'h' && !hasDay(start));

@@ -5,11 +5,13 @@ import {
   blockIn,
   blockName,
   blocksUnder,
-  type SliceName,
+  newBlocks,
+  type Slice,
   SPANS,
-  sliceIn,
+  slicesIn,
   startOf,
 } from './names.ts';
+import type { PendingExports } from './pending-exports.ts';
 import { expired, type Retention } from './retention.ts';
 import { type Commit, type LedgerStore, TurnLost } from './store.ts';
 
@@ -25,11 +27,10 @@ export interface RollupReport {
   readonly bytes: number;
   /** Blocks that were removed because of `maxBytes`. */
   readonly dropped: number;
-}
-
-interface Slice extends SliceName {
-  readonly name: string;
-  readonly bytes: Buffer;
+  /** Removed blocks that were not exported. */
+  readonly unexported: number;
+  /** When the usage begins that is not exported yet; `null`: all is. Unix milliseconds. */
+  readonly pendingSince: number | null;
 }
 
 /**
@@ -40,11 +41,19 @@ export class Rollup {
   readonly #store: LedgerStore;
   readonly #retention: () => Retention;
   readonly #damaged: (damage: string) => void;
+  readonly #exports: PendingExports | null;
 
-  constructor(store: LedgerStore, retention: () => Retention, damaged: (damage: string) => void) {
+  /** `exports` `null`: usage is not exported. */
+  constructor(
+    store: LedgerStore,
+    retention: () => Retention,
+    damaged: (damage: string) => void,
+    exports: PendingExports | null = null,
+  ) {
     this.#store = store;
     this.#retention = retention;
     this.#damaged = damaged;
+    this.#exports = exports;
   }
 
   /** `null`: another gateway has the turn. Rejects if the store is unreachable. */
@@ -52,7 +61,10 @@ export class Rollup {
     let report: RollupReport | null = null;
     const work = async (commit: Commit) => {
       await this.#merge(now, commit);
-      report = await this.#bound(now, commit);
+      const bounded = await this.#bound(now, commit);
+      // Last: a slice that was exported is in its block by then.
+      const pendingSince = (await this.#exports?.send(commit)) ?? null;
+      report = { ...bounded, pendingSince };
     };
     try {
       await this.#store.inTurn(work);
@@ -64,11 +76,7 @@ export class Rollup {
 
   async #merge(now: number, commit: Commit): Promise<void> {
     const sizes = await this.#store.sizes();
-    const all = [...(await this.#store.slices())].map(([name, bytes]) => ({ name, bytes }));
-    const slices = all.flatMap((one): Slice[] => {
-      const named = sliceIn(one.name);
-      return named === null ? [] : [{ ...one, ...named }];
-    });
+    const slices = slicesIn(await this.#store.slices());
     for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR))) {
       if (sizes.has(blockName('h', hour))) await this.#mergeLate(hour, ofHour, sizes, commit);
       else await this.#mergeMinutes(now, ofHour, commit);
@@ -80,12 +88,23 @@ export class Rollup {
   async #mergeMinutes(now: number, slices: readonly Slice[], commit: Commit): Promise<void> {
     for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
       if (minute + MINUTE + LATE > now) continue;
-      const blocks = new Map([[blockName('m', minute), await this.#packed('m', minute, ofMinute)]]);
+      const blocks = await this.#mergedWith('m', minute, ofMinute);
       await commit(
         blocks,
         ofMinute.map(({ name }) => name),
       );
     }
+  }
+
+  /** The block with what it lacks, after what it adds to exports. */
+  async #mergedWith(
+    kind: 'm' | 'h',
+    start: number,
+    slices: readonly Slice[],
+  ): Promise<Map<string, Buffer>> {
+    const name = blockName(kind, start);
+    const blocks = (await this.#exports?.blocksOf(slices, name)) ?? new Map<string, Buffer>();
+    return blocks.set(name, await this.#packed(kind, start, slices));
   }
 
   /** The block with what it lacks. */
@@ -106,7 +125,7 @@ export class Rollup {
     sizes: ReadonlyMap<string, number>,
     commit: Commit,
   ): Promise<void> {
-    const blocks = new Map([[blockName('h', hour), await this.#packed('h', hour, slices)]]);
+    const blocks = await this.#mergedWith('h', hour, slices);
     const traffic = blockName('t', hour);
     if (sizes.has(traffic)) blocks.set(traffic, await this.#lateTraffic(traffic, slices));
     for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
@@ -136,10 +155,7 @@ export class Rollup {
   }
 
   async #addNew(sum: BlockSum, slices: readonly Slice[], known: Sources): Promise<void> {
-    for (const { name, bytes, process, number } of slices) {
-      if (number <= (known[process]?.number ?? 0)) continue;
-      for (const block of blocksUnder(name, bytes, this.#damaged)) await sum.add(block);
-    }
+    for (const block of newBlocks(slices, known, this.#damaged)) await sum.add(block);
   }
 
   async #mergeHours(now: number, commit: Commit): Promise<void> {
@@ -201,11 +217,12 @@ export class Rollup {
     return await sum.pack();
   }
 
-  async #bound(now: number, commit: Commit): Promise<RollupReport> {
+  async #bound(now: number, commit: Commit): Promise<Omit<RollupReport, 'pendingSince'>> {
     const { bytes, old, dropped } = expired(await this.#store.sizes(), this.#retention(), now);
     const gone = [...old, ...dropped];
     if (gone.length > 0) await commit(new Map(gone.map(removed)), []);
-    return { bytes, dropped: dropped.length };
+    const unexported = gone.filter((name) => blockIn(name)?.kind === 'x').length;
+    return { bytes, dropped: dropped.length, unexported };
   }
 
   async #blocksOf(names: readonly string[]): Promise<Block[]> {

@@ -24,6 +24,8 @@ interface Events {
   };
   'webhook.failing': { endpoint: string; error: string };
   'webhook.recovered': { endpoint: string; failures: number };
+  'usage.export_failed': { endpoint: string; error: string };
+  'usage.export_recovered': { endpoint: string; failures: number };
   /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
   'ban_log.dropped': { count: number };
   /**

@@ -68,6 +68,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
           ),
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
+    'usage.export_failed': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
+    'usage.export_recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),
     'log.dropped': ({ count, duration, reason }) => warn({ count, duration, reason }),
     'reload.done': ({ reason, changed, needRestart }) => info({ reason, changed, needRestart }),

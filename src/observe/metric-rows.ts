@@ -12,7 +12,7 @@ export type LabelNames =
 type Reads<Name extends string> = Readonly<Record<Name, () => number>>;
 
 /**
- * `bodies`, `bodyBudget`, `usageBytes`, `usageWaiting`: bytes. `unsaved`: seconds since counters could not be written to disk.
+ * `bodies`, `bodyBudget`, `usageBytes`, `usageWaiting`: bytes. `exportDelay`: seconds. `unsaved`: seconds since counters could not be written to disk.
  */
 export type RequestGauges = Reads<
   | 'inFlight'
@@ -26,6 +26,7 @@ export type RequestGauges = Reads<
   | 'unsaved'
   | 'usageBytes'
   | 'usageWaiting'
+  | 'exportDelay'
 >;
 
 /** Counts since the backend is known. */

@@ -235,6 +235,11 @@ export const METRICS: readonly MetricRow[] = [
     'usageWaiting',
     'Usage that waits until Redis or the disk can store it; at most 16 MiB per process.',
   ),
+  gauge(
+    'storegate_usage_export_delay_seconds',
+    'exportDelay',
+    'Age of the oldest usage that usage.export.url has not accepted; 0: none waits.',
+  ),
   info('storegate_state_mode', ['state.outage', 'state.recovered'], {
     help: 'normal: the state decides; local, deny or allow: Redis is down, and redis.onOutage does.',
     labelNames: ['mode'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Guard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
-import { accessTo, Ledger } from '../ledger/ledger.ts';
+import { accessTo, Ledger, type UsageReceiver } from '../ledger/ledger.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import type { Log } from '../observe/log.ts';
 import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
@@ -16,6 +16,7 @@ import { sharedClock } from '../observe/shared-clock.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../records/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
+import type { UsageExportOptions } from '../webhooks/usage-export.ts';
 import type { ServingParts } from './long-lived.ts';
 import { ProcessHealth, readinessOf } from './process-health.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -53,7 +54,7 @@ export async function openProcess(parts: ProcessParts) {
   const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
   const { observe, metrics, health, recent, ledger, tracing } = listeners;
   const storage = await openStorage(parts, observe);
-  ledger.begin(storage);
+  ledger.begin(storage, await usageReceiver({ config, clock: parts.clock, observe }));
   const guard = openGuard(observe);
   const access = accessTo(storage.ledger, ledger.writer, (warning) =>
     observe({ type: 'state.warning', warning }),
@@ -111,6 +112,13 @@ export async function openProcess(parts: ProcessParts) {
 }
 
 export type Process = Awaited<ReturnType<typeof openProcess>>;
+
+/** Not loaded if usage is not exported. */
+async function usageReceiver(options: UsageExportOptions): Promise<UsageReceiver | null> {
+  if (options.config.usage.export.url === null) return null;
+  const { createUsageExport } = await import('../webhooks/usage-export.ts');
+  return createUsageExport(options);
+}
 
 async function openStorage(
   { settings, worker, workers, clock }: ProcessParts,
@@ -172,5 +180,6 @@ function requestGauges(
     unsaved: () => parts().storage.unsavedFor() / 1_000,
     usageBytes: () => parts().ledger.bytes,
     usageWaiting: () => parts().ledger.writer.waiting,
+    exportDelay: () => parts().ledger.exportDelay / 1_000,
   };
 }

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { replaceFile, syncFolder } from '../common/folder.ts';
+import { blockIn } from '../ledger/names.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { Compactor, type Packer } from './journal/compactor.ts';
@@ -115,7 +116,7 @@ function knownSizes(folder: string, failed: (error: unknown) => void): Map<strin
 
 function sizesIn(folder: string): Map<string, number> {
   try {
-    const files = readdirSync(folder).filter((name) => /^[mhtd]\d+$/.test(name));
+    const files = readdirSync(folder).filter((name) => blockIn(name) !== null);
     return new Map(files.map((name) => [name, statSync(join(folder, name)).size]));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

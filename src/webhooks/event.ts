@@ -50,7 +50,8 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   };
 }
 
-function known(data: Data): Data {
+/** Without fields that are unknown or do not apply. */
+export function known(data: Data): Data {
   return Object.fromEntries(
     Object.entries(data).filter(([, value]) => value !== null && value !== undefined),
   );

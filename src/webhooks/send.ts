@@ -20,6 +20,8 @@ export type DeliveryResult =
 interface DeliveryRequest {
   readonly url: string;
   readonly message: Pick<Message, 'id' | 'body'>;
+  /** In addition, and in place of those of a webhook event. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout'>;
   /** Unix milliseconds. */
   readonly now: number;
@@ -33,6 +35,7 @@ const AGENT = `storegate/${readVersion()}`;
 export async function send({
   url,
   message,
+  headers: more = {},
   settings,
   now,
   signal,
@@ -41,6 +44,7 @@ export async function send({
   const { secret, previousSecret, timeout } = settings;
   const secrets = [secret, previousSecret].filter((one) => one !== null);
   const timestamp = Math.floor(now / 1_000);
+  const signature = signaturesOf({ id, timestamp, body }, secrets);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -50,7 +54,8 @@ export async function send({
         'user-agent': AGENT,
         'webhook-id': id,
         'webhook-timestamp': `${timestamp}`,
-        'webhook-signature': signaturesOf({ id, timestamp, body }, secrets),
+        ...(signature !== '' && { 'webhook-signature': signature }),
+        ...more,
       },
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),

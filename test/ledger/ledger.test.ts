@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { packBlock } from '../../src/ledger/block.ts';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
 import { blockName, sliceName } from '../../src/ledger/names.ts';
+import { PendingExports } from '../../src/ledger/pending-exports.ts';
 import { LedgerReader } from '../../src/ledger/reader.ts';
 import { Recorder } from '../../src/ledger/recorder.ts';
 import { Rollup } from '../../src/ledger/rollup.ts';
@@ -12,7 +13,7 @@ import { LedgerWriter } from '../../src/ledger/writer.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
 import { NotPacked } from '../../src/observe/traffic/packing.ts';
 import { COLUMNS, requestsIn } from '../../src/observe/traffic/row.ts';
-import { MemoryLedger, readerOf, usageIn } from '../support/ledger.ts';
+import { MemoryLedger, readerOf, UsageCounter, usageIn } from '../support/ledger.ts';
 import { DAY, HOUR, MINUTE, SECOND, TestClock } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -42,6 +43,17 @@ function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
 }
 
 const rollupOf = (backend: MemoryLedger, kept = KEPT) => new Rollup(backend, () => kept, bug);
+
+function exporting(backend: MemoryLedger) {
+  const receiver = new UsageCounter();
+  const exports = new PendingExports({
+    store: backend,
+    sendUsage: receiver.accept,
+    damaged: bug,
+  });
+  return { receiver, rollup: new Rollup(backend, () => KEPT, bug, exports) };
+}
+
 const always = (clock: TestClock) => ({ from: NOON - DAY, to: clock.now + 2 * DAY });
 
 describe('the ledger', () => {
@@ -57,21 +69,29 @@ describe('the ledger', () => {
       do: fc.constant('fail' as const),
       how: fc.constantFrom('no' as const, 'before' as const, 'after' as const),
     }),
-    fc.record({ do: fc.constant('roll' as const), completes: fc.boolean() }),
+    fc.record({
+      do: fc.constant('roll' as const),
+      completes: fc.boolean(),
+      stores: fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY),
+    }),
+    fc.record({
+      do: fc.constant('receive' as const),
+      how: fc.constantFrom('no' as const, 'before' as const, 'after' as const),
+    }),
     fc.record({
       do: fc.constant('pass' as const),
       time: fc.constantFrom(SECOND, 20 * SECOND, MINUTE, 50 * MINUTE, 3 * HOUR, DAY),
     }),
   );
 
-  test('has each request once, in any order of writes, failures, retries and roll-ups', async () => {
+  test('has and exports each request once, in any order of writes, failures, crashes, retries and roll-ups', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const clock = new TestClock(NOON);
         const backend = new MemoryLedger();
         const processes = ['a', 'b', 'c'].map((name) => processOf(name, clock, backend));
         for (const { begin } of processes) begin();
-        const rollup = rollupOf(backend);
+        const { receiver, rollup } = exporting(backend);
         const sent = new Map<string, { units: number; requests: number }>();
         try {
           for (const one of steps) {
@@ -83,22 +103,27 @@ describe('the ledger', () => {
             } else if (one.do === 'write')
               await processes[one.process]!.writer.flush().catch(() => {});
             else if (one.do === 'fail') backend.fails = one.how;
+            else if (one.do === 'receive') receiver.fails = one.how;
             else if (one.do === 'pass') clock.pass(one.time);
             else {
               // Without it, slices stay although blocks contain them, as after a crash.
               backend.forgets = one.completes;
-              await rollup.run(clock.now);
+              backend.storesBeforeCrash = one.stores;
+              await rollup.run(clock.now).catch(() => {});
               backend.forgets = true;
+              backend.storesBeforeCrash = Number.POSITIVE_INFINITY;
             }
           }
           backend.fails = 'no';
+          receiver.fails = 'no';
           for (const { writer } of processes) await writer.flush();
           const reader = readerOf(backend);
           for (let rolled = 0; rolled < 3; rolled++) {
             for (const grain of ['hour', 'day'] as const)
               expect(await usageIn(reader, always(clock), grain)).toEqual(sent);
             clock.pass(DAY);
-            await rollup.run(clock.now);
+            expect(await rollup.run(clock.now)).toMatchObject({ pendingSince: null });
+            expect(receiver.sums).toEqual(sent);
           }
         } finally {
           for (const { writer } of processes) await writer.close();
@@ -106,6 +131,45 @@ describe('the ledger', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('exports a slice once that came after a crash between an export and its minute', async () => {
+    const clock = new TestClock(NOON);
+    const backend = new MemoryLedger();
+    const [one, late] = ['a', 'b'].map((name) => processOf(name, clock, backend));
+    for (const { begin, send } of [one!, late!]) {
+      begin();
+      send('key_1');
+    }
+    await one!.writer.flush();
+    clock.pass(2 * MINUTE);
+    const { receiver, rollup } = exporting(backend);
+    backend.storesBeforeCrash = 1;
+    await expect(rollup.run(clock.now)).rejects.toThrow('killed');
+    backend.storesBeforeCrash = Number.POSITIVE_INFINITY;
+    await late!.writer.flush();
+    await rollup.run(clock.now);
+    expect(receiver.sums.get('key_1')).toEqual({ units: 2, requests: 2 });
+    for (const { writer } of [one!, late!]) await writer.close();
+  });
+
+  test('keeps what the receiver does not accept as long as hours, and counts what is removed', async () => {
+    const clock = new TestClock(NOON);
+    const backend = new MemoryLedger();
+    const one = processOf('a', clock, backend);
+    one.begin();
+    const { receiver, rollup } = exporting(backend);
+    receiver.fails = 'before';
+    one.send('key_1');
+    await one.writer.flush();
+    clock.pass(34 * DAY);
+    expect(await rollup.run(clock.now)).toMatchObject({ unexported: 0, pendingSince: NOON });
+    clock.pass(2 * DAY);
+    expect(await rollup.run(clock.now)).toMatchObject({ unexported: 1, pendingSince: null });
+    receiver.fails = 'no';
+    await rollup.run(clock.now);
+    expect(receiver.sums.size).toBe(0);
+    await one.writer.close();
   });
 
   test('has traffic by minute for two days, and usage by hour and day', async () => {

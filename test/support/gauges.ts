@@ -13,4 +13,5 @@ export const CARRYING: RequestGauges = {
   unsaved: () => 6,
   usageBytes: () => 9,
   usageWaiting: () => 10,
+  exportDelay: () => 0,
 };

@@ -1,0 +1,90 @@
+import { MINUTE, SECOND } from '../common/time.ts';
+import { type Block, joinSources, type Sources } from './block.ts';
+import { BlockSum } from './block-sum.ts';
+import { blockIn, blocksUnder, newBlocks, pendingName, type Slice } from './names.ts';
+import type { Commit, LedgerStore } from './store.ts';
+
+/** Milliseconds of sending, much less than a turn. */
+const SENDING = 15 * SECOND;
+
+/**
+ * Resolves with whether the receiver has accepted all requests of the block. `name`: the same for
+ * each attempt of any gateway, and of no other block.
+ */
+export type SendUsage = (name: string, block: Block) => Promise<boolean>;
+
+export interface PendingExportsOptions {
+  readonly store: Pick<LedgerStore, 'sizes' | 'read'>;
+  readonly sendUsage: SendUsage;
+  readonly damaged: (damage: string) => void;
+}
+
+/**
+ * Blocks that wait for their export. They are stored together with the block that takes the same
+ * slices, and never change, so each slice is in exactly one of them.
+ */
+export class PendingExports {
+  readonly #options: PendingExportsOptions;
+
+  constructor(options: PendingExportsOptions) {
+    this.#options = options;
+  }
+
+  /** What `slices` add to the block with this name, by minute. */
+  async blocksOf(slices: readonly Slice[], name: string): Promise<Map<string, Buffer>> {
+    const { damaged } = this.#options;
+    const known = await this.#sourcesOf([name]);
+    const pending = await this.#pending();
+    const blocks = new Map<string, Buffer>();
+    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+      // A crash may have come before the block that takes these slices.
+      const before = await this.#sourcesOf(pending.get(minute) ?? []);
+      const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);
+      for (const block of newBlocks(ofMinute, joinSources([known, before]), damaged))
+        await sum.add(block);
+      if (!sum.isEmpty) blocks.set(pendingName(minute, sum.sources), await sum.pack());
+    }
+    return blocks;
+  }
+
+  /**
+   * Sends the oldest first, until the receiver accepts one no more. Resolves with when the rest
+   * begins, Unix milliseconds; `null`: nothing waits.
+   */
+  async send(commit: Commit): Promise<number | null> {
+    const end = performance.now() + SENDING;
+    const pending = [...(await this.#pending())].sort(([one], [other]) => one - other);
+    for (const [minute, names] of pending) {
+      for (const name of names) {
+        if (performance.now() >= end || !(await this.#sendOne(name))) return minute;
+        await commit(new Map([[name, null]]), []);
+      }
+    }
+    return null;
+  }
+
+  async #sendOne(name: string): Promise<boolean> {
+    for (const block of await this.#blocksOf([name]))
+      if (!(await this.#options.sendUsage(name, block))) return false;
+    return true;
+  }
+
+  /** Names by minute. */
+  async #pending(): Promise<ReadonlyMap<number, readonly string[]>> {
+    const names = [...(await this.#options.store.sizes()).keys()];
+    const waiting = names.filter((name) => blockIn(name)?.kind === 'x');
+    return Map.groupBy(waiting, (name) => blockIn(name)!.start);
+  }
+
+  async #sourcesOf(names: readonly string[]): Promise<Sources> {
+    return joinSources((await this.#blocksOf(names)).map(({ sources }) => sources));
+  }
+
+  async #blocksOf(names: readonly string[]): Promise<Block[]> {
+    const { store, damaged } = this.#options;
+    const found = await store.read(names);
+    return found.flatMap((bytes, i) =>
+      bytes === null ? [] : blocksUnder(names[i]!, bytes, damaged),
+    );
+  }
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import type { Block } from '../ledger/block.ts';
+import type { UsageReceiver } from '../ledger/ledger.ts';
+import { DIMENSIONS, FIGURES, Report, type ReportRow } from '../ledger/report.ts';
+import type { Observe } from '../observe/events.ts';
+import { pauseAfter } from './backoff.ts';
+import { known, timeOf } from './event.ts';
+import { send } from './send.ts';
+
+/** Some 200 KiB. */
+const BATCH_SIZE = 500;
+const BY = DIMENSIONS.filter((name) => name !== 'day' && name !== 'hour');
+/** The rest are durations. */
+const COLUMNS = [...BY, ...FIGURES.slice(0, FIGURES.indexOf('within10ms'))];
+
+/** CloudEvents 1.0.2. */
+export interface UsageEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: 'storegate';
+  readonly type: 'storegate.usage';
+  /** The account. */
+  readonly subject: string;
+  /** Begin of the minute, ISO 8601. */
+  readonly time: string;
+  readonly data: Readonly<Record<string, string | number>>;
+}
+
+/**
+ * Usage of requests with a key, by account, key, plan, operation, status and code. `name` is of the
+ * block, so that each attempt of any gateway makes the same ids.
+ */
+export async function usageEventsOf(name: string, block: Block): Promise<UsageEvent[]> {
+  const question = { from: block.start, to: block.start + block.span, by: BY, filter: {} };
+  const report = new Report(question, block.start);
+  await report.add(block);
+  const time = timeOf(block.start);
+  return [...report.rows()].flat().flatMap((row) => {
+    const { account, ...data } = valuesOf(row);
+    if (typeof account !== 'string') return [];
+    const id = digestOf(JSON.stringify([name, ...row.slice(0, BY.length)]));
+    const head = { specversion: '1.0', id, source: 'storegate', type: 'storegate.usage' } as const;
+    return [{ ...head, subject: account, time, data: known(data) as UsageEvent['data'] }];
+  });
+}
+
+export interface UsageExportOptions {
+  readonly config: Pick<Config, 'usage' | 'webhooks'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly observe: Observe;
+}
+
+/** `null`: `usage.export.url` is not set. */
+export function createUsageExport(options: UsageExportOptions): UsageReceiver | null {
+  const { url, token } = options.config.usage.export;
+  return url === null ? null : new UsageExport(options, url, token);
+}
+
+/** Signs and times out as webhooks do. */
+class UsageExport implements UsageReceiver {
+  readonly #options: UsageExportOptions;
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #cut = new AbortController();
+  #failures = 0;
+  /** Unix milliseconds. */
+  #pausedUntil = 0;
+
+  constructor(options: UsageExportOptions, url: string, token: string | null) {
+    this.#options = options;
+    this.#url = url;
+    this.#headers = {
+      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+    };
+  }
+
+  readonly sendUsage = async (name: string, block: Block): Promise<boolean> => {
+    if (this.#options.clock() < this.#pausedUntil) return false;
+    const events = await usageEventsOf(name, block);
+    for (let at = 0; at < events.length; at += BATCH_SIZE)
+      if (!(await this.#post(events.slice(at, at + BATCH_SIZE)))) return false;
+    return true;
+  };
+
+  close(): void {
+    this.#cut.abort();
+  }
+
+  async #post(events: readonly UsageEvent[]): Promise<boolean> {
+    const { config, clock, observe } = this.#options;
+    const { signal } = this.#cut;
+    const message = { id: events[0]!.id, body: JSON.stringify(events) };
+    const sent = await send({
+      url: this.#url,
+      message,
+      headers: this.#headers,
+      settings: config.webhooks,
+      now: clock(),
+      signal,
+    });
+    if (signal.aborted && !sent.delivered) return false;
+    const endpoint = new URL(this.#url).host;
+    if (!sent.delivered) {
+      if (this.#failures === 0)
+        observe({ type: 'usage.export_failed', endpoint, error: sent.error });
+      this.#failures++;
+      this.#pausedUntil = clock() + pauseAfter(this.#failures, sent.retryAfter, Math.random());
+    } else if (this.#failures > 0) {
+      observe({ type: 'usage.export_recovered', endpoint, failures: this.#failures });
+      this.#failures = 0;
+    }
+    return sent.delivered;
+  }
+}
+
+const valuesOf = (row: ReportRow) =>
+  Object.fromEntries(COLUMNS.map((name, i) => [name, row[i] ?? null]));
+
+const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, 32);

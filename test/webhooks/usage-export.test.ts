@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import type { Event, RequestTrace } from '../../src/observe/events.ts';
+import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
+import { createUsageExport, type UsageEvent } from '../../src/webhooks/usage-export.ts';
+import { folderWith } from '../config/folder.ts';
+import { freePort } from '../support/free-port.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { HOUR, MINUTE, SECOND, TestClock } from '../support/limits.ts';
+import { makeWebhookSecret } from '../support/receiver.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
+import { requestEvent } from '../support/request-event.ts';
+import { until } from '../support/until.ts';
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+
+/** Counts each event once, by source and id, as receivers of CloudEvents do. */
+async function startMeter() {
+  const events = new Map<string, UsageEvent>();
+  const heads: IncomingHttpHeaders[] = [];
+  const meter = { posts: 0, repeated: 0, answer: 'accept' as 'accept' | 'refuse' | 'cut' };
+  const server = createServer(async (request, response) => {
+    const posted = (await json(request)) as UsageEvent[];
+    heads.push(request.headers);
+    meter.posts++;
+    if (meter.answer === 'refuse') return response.writeHead(503).end();
+    for (const event of posted) {
+      const name = `${event.source} ${event.id}`;
+      if (events.has(name)) meter.repeated++;
+      else events.set(name, event);
+    }
+    return meter.answer === 'cut' ? request.socket.destroy() : response.writeHead(204).end();
+  });
+  server.listen(await freePort(), '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return Object.assign(meter, {
+    url: `http://127.0.0.1:${port}/api/v1/events?s3cr3t`,
+    heads,
+    events: () => [...events.values()],
+    units: (subject: string) =>
+      [...events.values()]
+        .filter((event) => event.subject === subject)
+        .reduce((sum, { data }) => sum + Number(data.units), 0),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
+
+const own = redisForSuite();
+let meter: Awaited<ReturnType<typeof startMeter>>;
+beforeEach(async () => {
+  await own.server.admin.flushall();
+  meter = await startMeter();
+});
+afterEach(() => meter.stop());
+
+const trace = (cost: number) => ({ admission: null, subject: null, cost, received: 0, sent: 7 });
+
+/** A process of a gateway, on the Redis of the suite. */
+function gateway(clock: TestClock) {
+  const { usage, webhooks, plans } = loadConfig({ cwd: folderWith(), env: {} });
+  const events: Event[] = [];
+  const observe = (event: Event) => void events.push(event);
+  const config: Pick<Config, 'usage' | 'webhooks'> = {
+    usage: { ...usage, export: { url: meter.url, token: 't0ken' } },
+    webhooks: { ...webhooks, secret: makeWebhookSecret() },
+  };
+  const ledger = new Ledger({ clock: clock.read, observe });
+  ledger.use({ usage, plans });
+  ledger.begin(
+    { ledger: ledgerInRedis(own.redis) },
+    createUsageExport({ config, clock: clock.read, observe }),
+  );
+  return {
+    ledger,
+    types: () => events.map(({ type }) => type),
+    async send(account: string, cost: number) {
+      const about = { keyId: `key_${account}`, account, trace: trace(cost) as RequestTrace };
+      ledger.observe(requestEvent(about));
+      await ledger.writer.flush();
+    },
+  };
+}
+
+describe('an export of usage', () => {
+  test('posts a signed batch of CloudEvents, each with the sums of a minute', async () => {
+    const clock = new TestClock(NOON);
+    const one = gateway(clock);
+    await one.send('acme', 2);
+    await one.send('acme', 3);
+    one.ledger.observe(
+      requestEvent({ keyId: null, account: null, trace: trace(1) as RequestTrace }),
+    );
+    clock.pass(2 * MINUTE);
+    await one.ledger.writer.flush();
+    await one.ledger.roll();
+    expect(meter.events()).toEqual([
+      {
+        specversion: '1.0',
+        id: expect.stringMatching(/^[\w-]{32}$/),
+        source: 'storegate',
+        type: 'storegate.usage',
+        subject: 'acme',
+        time: '2026-01-01T12:00:00.000Z',
+        data: {
+          key: 'key_acme',
+          plan: 'free',
+          operation: 'listPets',
+          status: 200,
+          requests: 2,
+          units: 5,
+          refused: 0,
+          failed: 0,
+          received: 0,
+          sent: 14,
+        },
+      },
+    ]);
+    expect(meter.heads).toMatchObject([
+      {
+        'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+        authorization: 'Bearer t0ken',
+        'webhook-signature': expect.stringMatching(/^v1,/),
+      },
+    ]);
+    await one.ledger.roll();
+    expect(meter.posts).toBe(1);
+    await one.ledger.close();
+  });
+
+  test('has each request once after an outage, lost responses and a change of the gateway', async () => {
+    const clock = new TestClock(NOON);
+    const [one, other] = [gateway(clock), gateway(clock)];
+    const answers = ['accept', 'cut', 'refuse', 'cut', 'accept', 'accept'] as const;
+    for (const [minute, answer] of answers.entries()) {
+      meter.answer = answer;
+      await one.send('acme', 1);
+      await other.send('acme', 10);
+      await other.send('globex', 100);
+      clock.pass(MINUTE + 6 * SECOND);
+      await (minute % 2 === 0 ? one : other).ledger.roll();
+    }
+    clock.pass(HOUR);
+    await one.ledger.roll();
+    expect([meter.units('acme'), meter.units('globex')]).toEqual([66, 600]);
+    expect(meter.repeated).toBeGreaterThan(0);
+    expect(one.ledger.exportDelay).toBe(0);
+    for (const { ledger } of [one, other]) await ledger.close();
+  });
+
+  test('pauses after a failure, and reports the first failure and the recovery', async () => {
+    const clock = new TestClock(NOON);
+    const one = gateway(clock);
+    meter.answer = 'refuse';
+    await one.send('acme', 1);
+    clock.pass(MINUTE + 6 * SECOND);
+    await one.ledger.roll();
+    await one.ledger.roll();
+    expect([meter.posts, one.ledger.exportDelay]).toEqual([1, MINUTE + 6 * SECOND]);
+    clock.pass(MINUTE);
+    await one.ledger.roll();
+    meter.answer = 'accept';
+    clock.pass(MINUTE);
+    await one.ledger.roll();
+    expect(one.types()).toEqual(['usage.export_failed', 'usage.export_recovered']);
+    await one.ledger.close();
+  });
+});
+
+test('a gateway exports what its clients used, without the address of the receiver in the log', async () => {
+  const settings = `usage: { export: { url: "${meter.url}" } }\n`;
+  const one = await TestGateway.start({ settings });
+  try {
+    const { secret } = await one.key();
+    await one.close();
+    // The first turn of a process comes 6 seconds after the minute.
+    one.clock.pass(2 * MINUTE - (one.clock.now % MINUTE) - 10);
+    meter.answer = 'refuse';
+    await one.open();
+    await (await fetch(`${one.url}/pets`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
+    one.clock.pass(10 * SECOND);
+    await until('it is posted', () => meter.posts > 0);
+    await until('the failure is logged', () =>
+      one.log.some(({ msg }) => msg === 'usage.export_failed'),
+    );
+    expect(JSON.stringify(one.log)).not.toContain('s3cr3t');
+  } finally {
+    await one.stop();
+  }
+});

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import type { Reading } from './marks.ts';
 import { escapeToken, printable, unescapeToken } from './names.ts';
 import { nearest } from './nearest.ts';
 import type { Rule } from './rules.ts';
@@ -30,8 +31,7 @@ export interface JsonFault extends ValueFault {
 }
 
 export type JsonResult =
-  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
-  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger: boolean }
+  | (Reading & { readonly fault: null })
   | { readonly value?: never; readonly fault: JsonFault };
 
 export const MAX_FAULTS = 50;

@@ -1,8 +1,8 @@
 import { Bag } from './bag.ts';
 import type { JsonFault, JsonResult } from './faults.ts';
 import { MISTAKE, ScalarReader } from './json-scalars.ts';
+import { Marks } from './marks.ts';
 import { printablePointer } from './names.ts';
-import { unlikeIntegers } from './value-marks.ts';
 import { WIDE, wideNames } from './wide-names.ts';
 
 const hasOwn = Object.prototype.hasOwnProperty;
@@ -40,20 +40,17 @@ export class Reader extends ScalarReader {
   /** By depth: what is not over yet. Entries behind `depth` are stale. */
   readonly holders: [undefined, ...Holder[]] = [undefined];
   value: unknown;
+  marks: Marks | null = null;
 
   constructor(text: string, maxDepth: number) {
     super(text);
     this.maxDepth = maxDepth;
   }
 
-  /**
-   * After `read` has returned `true`. Check the value before anything else is checked, because its
-   * marks are shared.
-   */
+  /** After `read` has returned `true`. */
   get result(): JsonResult {
     if (this.message !== '') return { fault: this.fault };
-    if (this.marked) unlikeIntegers.any = true;
-    return { value: this.value, fault: null, unlikeInteger: this.unlikeInteger };
+    return { value: this.value, fault: null, marks: this.marks };
   }
 
   get fault(): JsonFault {
@@ -119,6 +116,7 @@ export class Reader extends ScalarReader {
       const holder = this.holders[this.depth];
       if (holder === undefined) {
         this.value = last;
+        if (this.unlikeInteger) this.mark();
         return OVER;
       }
       if (Array.isArray(holder)) {
@@ -217,9 +215,10 @@ export class Reader extends ScalarReader {
     names.all.push(name);
   }
 
-  mark(holder: object, key: string | number): void {
+  mark(holder?: object, key?: string | number): void {
     this.unlikeInteger = false;
-    unlikeIntegers.add(holder, key);
+    this.marks ??= new Marks();
+    this.marks.unlikeIntegers.add(holder, key);
   }
 
   open(holder: Holder): number {

@@ -35,8 +35,6 @@ export class ScalarReader {
   rule: Rule = 'syntax';
   /** The last value is an integer in another notation, such as `1.0`. */
   unlikeInteger = false;
-  /** Any value was. */
-  marked = false;
 
   constructor(text: string) {
     this.text = text;
@@ -140,10 +138,7 @@ export class ScalarReader {
     if (value === undefined)
       this.fail('is a number too large or too precise to be read exactly', 'precision');
     this.at += text.length;
-    if (Number.isInteger(Number(value)) && !isInteger(text)) {
-      this.unlikeInteger = true;
-      this.marked = true;
-    }
+    if (Number.isInteger(Number(value)) && !isInteger(text)) this.unlikeInteger = true;
     return value;
   }
 }

@@ -35,7 +35,7 @@ export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
   return reader.result;
 }
 
-/** `readJson`, with pauses; no other value may be checked between the result and its check. */
+/** `readJson`, with pauses. */
 export function* readJsonInSteps(
   bytes: Uint8Array,
   maxDepth = MAX_DEPTH,

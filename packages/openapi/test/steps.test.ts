@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
-import { inOwnContext } from '../src/own-context.ts';
 import { type Check, Schemas } from '../src/schema/schemas.ts';
 import { done, load, short } from './documents.ts';
 
@@ -255,7 +254,7 @@ describe('a check in steps', () => {
         const check = checkOf(schemas);
         const known = values.map((value) => check(value));
         for (const value of values) {
-          const steps = inOwnContext(check.steps(value, {}, work));
+          const steps = check.steps(value, {}, work);
           let step = steps.next();
           for (let between = 0; !step.done; between = (between + 1) % values.length) {
             tally.steps++;

@@ -5,7 +5,6 @@ import { isObject, type Json } from '../document/source.ts';
 import { type Fault, faultBelow, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { uncheckedBodyIn } from '../options.ts';
-import { inOwnContext } from '../own-context.ts';
 import type { Keep } from '../parameters/parameter.ts';
 import { noteUnread } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
@@ -205,7 +204,7 @@ function ruleOf(
 ): MediaRule {
   const steps = (bytes: Uint8Array, keep?: Keep) => {
     demandBytes(bytes);
-    return inOwnContext(inBody(check(bytes, keep)));
+    return inBody(check(bytes, keep));
   };
   return { type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
 }

@@ -2,6 +2,7 @@ import { Bag } from '../bag.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { faultBelow, refuse, type ValueFault } from '../faults.ts';
+import { Marks, put, type Reading } from '../marks.ts';
 import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
 import {
@@ -19,7 +20,7 @@ import type { CheckBody } from './reading.ts';
 
 interface Field extends Collected {
   /** In steps. @throws Unreadable */
-  read(pieces: Pieces): Generator<void, unknown, void>;
+  read(pieces: Pieces): Generator<void, Reading, void>;
 }
 
 /**
@@ -41,9 +42,10 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
       undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
     });
     const value = new Bag();
+    const marks = new Marks();
     const faults = undecodable;
     for (const [i, field] of fields.entries())
-      faults.push(...(yield* fill(value, field, sent[i]!)));
+      faults.push(...(yield* fill(value, field, sent[i]!, marks)));
     const pieces = sent[fields.length];
     if (pieces && typeof pieces !== 'string' && pieces.form === 'object') {
       try {
@@ -53,7 +55,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
       }
     }
     keep?.(value);
-    return faults.length > 0 ? faults : yield* check.steps(value);
+    return faults.length > 0 ? faults : yield* check.steps(value, { marks });
   };
 }
 
@@ -87,8 +89,8 @@ function fieldOf(
     encodedCommas: encodedCommas === 'separators',
     *read(pieces) {
       return document
-        ? readDocument(pieces, 'form', maxDepth).value
-        : yield* readInSteps(pieces, shape, 'form');
+        ? readDocument(pieces, 'form', maxDepth)
+        : { value: yield* readInSteps(pieces, shape, 'form') };
     },
   };
 }
@@ -97,12 +99,13 @@ function* fill(
   value: Record<string, unknown>,
   field: Field,
   sent: Sent | null,
+  marks: Marks,
 ): Generator<void, readonly ValueFault[], void> {
   if (sent === null || sent === 'unused') return [];
   try {
     if (sent === 'repeated') refuse('is given more than once', sent);
     if (sent === 'style') refuse('is not written in its style', sent);
-    value[field.name] = yield* field.read(sent);
+    put(value, field.name, yield* field.read(sent), marks);
     return [];
   } catch (thrown) {
     return [faultBelow(`/${escapeToken(field.name)}`, thrown)];

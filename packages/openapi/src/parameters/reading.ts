@@ -2,6 +2,7 @@ import { Bag } from '../bag.ts';
 import { decoded } from '../document/source.ts';
 import { refuse } from '../faults.ts';
 import { readingOf, readJsonText } from '../json.ts';
+import type { Reading } from '../marks.ts';
 import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
 import { atOnce } from '../slices.ts';
@@ -9,11 +10,6 @@ import { WIDE, wideNames } from '../wide-names.ts';
 import { readDeep } from './deep.ts';
 import { ANYTHING, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
-
-export interface Reading {
-  readonly value: unknown;
-  readonly unlikeInteger?: boolean;
-}
 
 /** In a `form`, a space is `+` or `%20`. */
 export type Encoding = 'none' | 'percent' | 'form';

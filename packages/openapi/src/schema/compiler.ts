@@ -9,7 +9,7 @@ import type { Translated } from './definitions.ts';
 import { marking } from './either.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
-import { FREE, INCOMPLETE, memory, once } from './memory.ts';
+import { FREE, INCOMPLETE, once } from './memory.ts';
 import { tested } from './pauses.ts';
 import { work } from './run.ts';
 import type { Unit, Validator } from './unit.ts';
@@ -98,7 +98,7 @@ export class Compiler {
       complete: false,
       weight: 0,
       validate: (value, context) => {
-        if (this.#thorough && memory.allowance-- <= 0) throw INCOMPLETE;
+        if (this.#thorough && work.pass.allowance-- <= 0) throw INCOMPLETE;
         this.#compile(unit, schema());
         // To compile takes as long as a step.
         work.run?.pause(null);

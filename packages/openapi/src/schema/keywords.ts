@@ -7,11 +7,12 @@ import {
 } from 'ajv';
 import { Binary, isContent, sizeOf } from '../binary.ts';
 import { type Bar, type Limit, limitOf, MAX_FAULTS } from '../faults.ts';
+import type { Marks } from '../marks.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { compilePattern } from '../patterns/pattern.ts';
-import { noFiles, unlikeIntegers } from '../value-marks.ts';
-import { INCOMPLETE, memory } from './memory.ts';
+import { INCOMPLETE } from './memory.ts';
 import { tested } from './pauses.ts';
+import { work } from './run.ts';
 import { allDifferent, canonical } from './values.ts';
 
 export interface Allowed {
@@ -111,11 +112,11 @@ function isMarked(
   cxt: Pick<KeywordCxt, 'gen'> & {
     it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'>;
   },
-  all: typeof noFiles,
+  kind: keyof Marks,
 ): Code {
   const { parentData, parentDataProperty } = cxt.it;
-  const marks = constant(cxt, all);
-  return _`${marks}.any && ${marks}.has(${parentData}, ${parentDataProperty})`;
+  const marks = _`${constant(cxt, work)}.pass.marks`;
+  return _`${marks} !== null && ${marks}[${kind}].has(${parentData}, ${parentDataProperty})`;
 }
 
 function testOf(type: string, cxt: KeywordCxt, plain: boolean): Code {
@@ -127,7 +128,7 @@ function testOf(type: string, cxt: KeywordCxt, plain: boolean): Code {
     return _`(${data} && typeof ${data} == "object" && !Array.isArray(${data}) && !(${data} instanceof ${constant(cxt, Binary)}))`;
   if (type !== 'integer') return _`typeof ${data} == ${type}`;
   const whole = _`(typeof ${data} == "bigint" || Number.isInteger(${data}))`;
-  return plain ? _`(${whole} && !(${isMarked(cxt, unlikeIntegers)}))` : whole;
+  return plain ? _`(${whole} && !(${isMarked(cxt, 'unlikeIntegers')}))` : whole;
 }
 
 /** Keywords that ajv lacks. Only the translation from OpenAPI writes them; no document can. */
@@ -184,10 +185,11 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     'content',
     (cxt) => {
       const { nullable } = cxt.schema as { nullable: boolean };
-      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isMarked(cxt, noFiles)}))`;
+      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isMarked(cxt, 'noFiles')}))`;
       return nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`;
     },
-    (cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, noFiles)}}`,
+    (cxt) =>
+      _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, 'noFiles')}}`,
   ),
   keyword(
     'solid',
@@ -214,7 +216,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     code(cxt) {
       const { gen, it } = cxt;
       if (!it.allErrors) return;
-      const inside = it.compositeRule ? _`true` : _`${constant(cxt, memory)}.apart > 0`;
+      const inside = it.compositeRule ? _`true` : _`${constant(cxt, work)}.pass.apart > 0`;
       gen.if(_`errors > ${MAX_FAULTS}`, () =>
         gen.throw(_`${inside} ? ${constant(cxt, INCOMPLETE)} : vErrors`),
       );

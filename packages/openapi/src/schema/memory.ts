@@ -1,54 +1,19 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 import type { Translated } from './definitions.ts';
+import { work } from './run.ts';
 import type { Validator } from './unit.ts';
-
-type Known = Map<object, readonly ErrorObject[] | null>;
-
-/** Of the check that runs. Between the steps of a check, others run: see `exchangeMemory`. */
-export const memory = {
-  judgements: 0,
-  known: new Map<Validator, Known>(),
-  dropped: false,
-  apart: 0,
-  /** Schemas that a search for all faults may still compile. */
-  allowance: 0,
-};
-
-export type Kept = Pick<typeof memory, 'judgements' | 'known' | 'dropped' | 'allowance'>;
-
-export const blank = (): Kept => ({
-  judgements: 0,
-  known: new Map(),
-  dropped: false,
-  allowance: 0,
-});
-
-/** Returns what was there, for the next step of a check. */
-export function exchangeMemory(next: Kept): Kept {
-  const { judgements, known, dropped, allowance } = memory;
-  Object.assign(memory, next);
-  return { judgements, known, dropped, allowance };
-}
 
 /** Thrown by a search for all faults that cannot list them. */
 export const INCOMPLETE = Symbol('the faults are incomplete');
 
 /** Runs a check whose faults may not count, such as the check of an alternative. */
 export function apart<T>(check: () => T): T {
-  memory.apart++;
+  const { pass } = work;
+  pass.apart++;
   const result = check();
-  memory.apart--;
+  pass.apart--;
   return result;
-}
-
-/** Call it after each check: the memory holds objects of its value. */
-export function forget(): void {
-  if (memory.known.size > 0) memory.known.clear();
-  memory.judgements = 0;
-  memory.dropped = false;
-  memory.apart = 0;
-  memory.allowance = 0;
 }
 
 /**
@@ -59,7 +24,7 @@ export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]
   const all = errors ?? [];
   const room = Math.max(1, MAX_FAULTS + 1 - all.length);
   for (let i = 0; i < more.length && i < room; i++) all.push(more[i]!);
-  if (more.length > room) memory.dropped = true;
+  if (more.length > room) work.pass.dropped = true;
   return all;
 }
 
@@ -86,15 +51,17 @@ const LONG = 20;
 export function once(schema: Translated, validate: Validator, free: number): Validator {
   if (!forks(schema)) return validate;
   const remembering: Validator = (value, place) => {
-    if (typeof value !== 'object' || value === null || memory.judgements++ < free) {
+    const { pass } = work;
+    if (typeof value !== 'object' || value === null || pass.judgements++ < free) {
       const fits = validate(value, place);
       remembering.errors = validate.errors ?? null;
       return fits;
     }
-    let known = memory.known.get(remembering);
+    pass.known ??= new Map();
+    let known = pass.known.get(remembering);
     if (known === undefined) {
       known = new Map();
-      memory.known.set(remembering, known);
+      pass.known.set(remembering, known);
     }
     let errors = known.get(value);
     if (errors === undefined) {

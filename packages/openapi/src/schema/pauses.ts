@@ -1,25 +1,28 @@
 import { wideNames } from '../wide-names.ts';
-import { memory } from './memory.ts';
-import { PAUSE, Run, WORTH, work } from './run.ts';
+import { inPass, PAUSE, Pass, Run, WORTH, work } from './run.ts';
 import type { Place, Unit } from './unit.ts';
 
 const ROOT = {};
 
 /** Judges in steps of about the same length. `judge` must be repeatable. */
-export function* inSteps<T>(judge: () => T, step?: number): Generator<void, T, void> {
+export function* inSteps<T>(
+  judge: () => T,
+  pass = new Pass(),
+  step?: number,
+): Generator<void, T, void> {
   const run = new Run(step);
   for (;;) {
     work.run = run;
     run.begin();
     try {
-      return judge();
+      return inPass(pass, judge);
     } catch (thrown) {
       if (thrown !== PAUSE) throw thrown;
     } finally {
       work.run = null;
       work.left = Number.POSITIVE_INFINITY;
     }
-    memory.apart = 0;
+    pass.apart = 0;
     run.resumed = true;
     yield;
   }

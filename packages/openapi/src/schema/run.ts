@@ -1,3 +1,7 @@
+import type { ErrorObject } from 'ajv';
+import type { Marks } from '../marks.ts';
+import type { Validator } from './unit.ts';
+
 /** Thrown to leave a check that continues in a later step. */
 export const PAUSE = Symbol('the check continues later');
 
@@ -13,12 +17,45 @@ const REPEATING = 2 ** 40;
 /** The work to list a name. */
 const NAME = 10;
 
+type Known = Map<object, readonly ErrorObject[] | null>;
+
+/** What a pass over a value knows: the check for the first fault, or the search for all. */
+export class Pass {
+  readonly marks: Marks | null;
+  known: Map<Validator, Known> | null = null;
+  judgements = 0;
+  dropped = false;
+  apart = 0;
+  /** Schemas that a search for all faults may still compile. */
+  allowance: number;
+
+  constructor(marks: Marks | null = null, allowance = 0) {
+    this.marks = marks;
+    this.allowance = allowance;
+  }
+}
+
+/** Outside of all passes. */
+const IDLE = new Pass();
+
+/** Of the pass that runs: all that is between its steps is in its objects. */
 export const work = {
+  pass: IDLE,
   /** `null` for a check that does not pause. */
   run: null as Run | null,
   /** Until the end of the step. */
   left: Number.POSITIVE_INFINITY,
 };
+
+/** Runs a part of a pass, or all of it. */
+export function inPass<T>(pass: Pass, judge: () => T): T {
+  work.pass = pass;
+  try {
+    return judge();
+  } finally {
+    work.pass = IDLE;
+  }
+}
 
 /**
  * The results of a check that pauses. Compiled checks cannot stop in the middle, so each step

@@ -3,22 +3,23 @@ import type { ErrorObject } from 'ajv';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
-import { noFiles, unlikeIntegers } from '../value-marks.ts';
+import type { Reading } from '../marks.ts';
 import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
 import { isOfAlternative } from './either.ts';
-import { forget, INCOMPLETE, memory } from './memory.ts';
+import { INCOMPLETE } from './memory.ts';
 import { inSteps } from './pauses.ts';
+import { inPass, Pass, work } from './run.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
-type Written = { readonly unlikeInteger?: boolean };
+type Written = Pick<Reading, 'marks'>;
 
 export interface Check {
   (value: unknown, written?: Written): readonly ValueFault[];
-  /** The same in steps of `work`, in a context of its own: see `inOwnContext`. */
-  steps(value: unknown, written?: Written, work?: number): Steps;
+  /** The same in steps of `work`; others may be checked between them. */
+  steps(value: unknown, written?: Written, step?: number): Steps;
 }
 
 type Steps = Generator<void, readonly ValueFault[], void>;
@@ -123,27 +124,21 @@ export class Schemas {
     const thorough = this.#thorough.unit(schema);
     const check: Check = Object.assign(
       (value: unknown, written?: Written) => {
-        unlikeIntegers.root = written?.unlikeInteger === true;
-        try {
-          const first = verdictOf(quick, value);
-          if (first === null) return NONE;
-          if (first === 'too deep') return [TOO_DEEP];
-          beginSearch();
-          return searched(thorough, value) ?? withoutSearch(first);
-        } finally {
-          forget();
-          unlikeIntegers.any = false;
-          noFiles.any = false;
-        }
+        const first = inPass(new Pass(written?.marks), () => verdictOf(quick, value));
+        if (first === null) return NONE;
+        if (first === 'too deep') return [TOO_DEEP];
+        const search = new Pass(written?.marks, MOST_COMPILED);
+        return inPass(search, () => searched(thorough, value)) ?? withoutSearch(first);
       },
       {
-        *steps(value: unknown, written?: Written, work?: number): Steps {
-          unlikeIntegers.root = written?.unlikeInteger === true;
-          const first = yield* inSteps(() => verdictOf(quick, value), work);
+        *steps(value: unknown, written?: Written, step?: number): Steps {
+          const pass = new Pass(written?.marks);
+          const first = yield* inSteps(() => verdictOf(quick, value), pass, step);
           if (first === null) return NONE;
           if (first === 'too deep') return [TOO_DEEP];
-          beginSearch();
-          return (yield* inSteps(() => searched(thorough, value), work)) ?? withoutSearch(first);
+          const search = new Pass(written?.marks, MOST_COMPILED);
+          const all = yield* inSteps(() => searched(thorough, value), search, step);
+          return all ?? withoutSearch(first);
         },
       },
     );
@@ -169,11 +164,6 @@ function verdictOf(quick: Unit, value: unknown): Errors | 'too deep' | null {
   }
 }
 
-function beginSearch(): void {
-  forget();
-  memory.allowance = MOST_COMPILED;
-}
-
 const withoutSearch = (first: Errors): Faults => [...faultsOf(first), MORE];
 
 type Faults = readonly ValueFault[];
@@ -185,7 +175,7 @@ function searched(thorough: Unit, value: unknown): Faults | null {
     const faults = faultsOf(thorough.validate.errors ?? []);
     // An empty list would accept the invalid value.
     if (faults.length === 0) return null;
-    return memory.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
+    return work.pass.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
   } catch (thrown) {
     if (isTooDeep(thrown) || thrown === INCOMPLETE) return null;
     // At the limit, the search throws the errors that it has found.

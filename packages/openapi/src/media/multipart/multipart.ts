@@ -2,11 +2,10 @@ import { isAscii } from 'node:buffer';
 import { Bag } from '../../bag.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { faultBelow, MAX_FAULTS, refuse, Unreadable, type ValueFault } from '../../faults.ts';
+import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
-import type { Reading } from '../../parameters/reading.ts';
 import { othersIn, partsOf, propertiesIn, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
-import { noFiles, unlikeIntegers } from '../../value-marks.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
 import { covers, isJson, isUtf8Type, type MediaType, parseMediaType } from '../type.ts';
 import { createField, type Field, type Form, formOf, opaqueType, syntaxIn } from './fields.ts';
@@ -60,9 +59,9 @@ export function createMultipartCheck(
     .filter((name) => required.has(name));
   return function* checkMultipart(bytes, contentType) {
     const byName = Map.groupBy(readParts(bytes, boundaryOf(contentType)), ({ head }) => head.name);
-    const { value, faults } = yield* readForm(byName, (name) => fields.get(name) ?? other);
+    const { value, marks, faults } = yield* readForm(byName, (name) => fields.get(name) ?? other);
     for (const name of lists) if (!byName.has(name)) value[name] = [];
-    return faults.length > 0 ? faults : yield* check.steps(value);
+    return faults.length > 0 ? faults : yield* check.steps(value, { marks });
   };
 }
 
@@ -88,16 +87,17 @@ function boundaryOf(contentType: string): string {
 
 function* readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name: string) => Field) {
   const value = new Bag();
+  const marks = new Marks();
   const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
   for (const [name, parts] of byName) {
     try {
-      put(value, name, yield* readField(parts, fieldOf(name)));
+      put(value, name, yield* readField(parts, fieldOf(name)), marks);
     } catch (thrown) {
       faults.push(faultBelow(`/${escapeToken(printable(name))}`, thrown));
     }
     if (faults.length === MAX_FAULTS) break;
   }
-  return { value, faults };
+  return { value, marks, faults };
 }
 
 const named = (type: string, subtype: string): MediaType => ({
@@ -117,40 +117,33 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** If all bytes are ASCII, these charsets equal UTF-8. */
 const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
-type Value = Reading & { readonly noFile?: boolean };
-
-function put(holder: object, key: string | number, { value, unlikeInteger, noFile }: Value): void {
-  (holder as Record<string | number, unknown>)[key] = value;
-  if (unlikeInteger) unlikeIntegers.add(holder, key);
-  if (noFile) noFiles.add(holder, key);
-}
-
 type Steps<T> = Generator<void, T, void>;
 
-function* readField(parts: readonly Part[], field: Field): Steps<Value> {
+function* readField(parts: readonly Part[], field: Field): Steps<Reading> {
   if (!field.list) {
     if (parts.length > 1) refuse('is given more than once', 'repeated');
     return yield* readPart(parts[0]!, field);
   }
   const entries: unknown[] = [];
+  const marks = new Marks();
   for (const [i, part] of parts.entries()) {
     try {
-      put(entries, i, yield* readPart(part, field));
+      put(entries, i, yield* readPart(part, field), marks);
     } catch (thrown) {
       throw new Unreadable(faultBelow(`/${i}`, thrown));
     }
   }
-  if (!isWhole(entries, field.form)) return { value: entries };
+  if (!isWhole(entries, field.form)) return { value: entries, marks };
   const [whole] = entries as [unknown[]];
-  if (field.file !== null) for (const i of whole.keys()) noFiles.add(whole, i);
-  return { value: whole };
+  if (field.file !== null) for (const i of whole.keys()) marks.noFiles.add(whole, i);
+  return { value: whole, marks };
 }
 
 /** A single JSON part may be the whole list, unless its entries are lists too. */
 const isWhole = (entries: readonly unknown[], { shape: { types } }: Form): boolean =>
   entries.length === 1 && Array.isArray(entries[0]) && types !== null && !types.has('array');
 
-function* readPart({ head, content }: Part, field: Field): Steps<Value> {
+function* readPart({ head, content }: Part, field: Field): Steps<Reading> {
   const form = formOf(field, head.type, head.filename);
   const type = head.type ?? (field.accepted === null ? usualType(form, content) : PLAIN);
   const syntax = syntaxIn(form, type, head.filename !== null);
@@ -161,7 +154,11 @@ function* readPart({ head, content }: Part, field: Field): Steps<Value> {
   const reader =
     form.reader(syntax) ?? refuse('has a media type that cannot be checked', 'mediaType');
   yield;
-  return { ...(yield* reader(content)), noFile: field.file !== null && form !== field.file };
+  const reading = yield* reader(content);
+  if (field.file === null || form === field.file) return reading;
+  const marks = reading.marks ?? new Marks();
+  marks.noFiles.add();
+  return { value: reading.value, marks };
 }
 
 /** Some readers treat text that begins like JSON as JSON. */
@@ -213,9 +210,7 @@ function isReadable(type: MediaType, content: Buffer): boolean {
 }
 
 function checkHead({ fields }: Head, { checkHeaders }: Field): void {
-  const [fault] = checkHeaders
-    ? unlikeIntegers.during(() => noFiles.during(() => checkHeaders(fields)))
-    : [];
+  const [fault] = checkHeaders?.(fields) ?? [];
   if (fault)
     refuse(`has headers that do not fit: ${fault.pointer.slice(1)} ${fault.message}`, 'headers');
 }

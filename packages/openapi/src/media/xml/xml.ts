@@ -3,8 +3,9 @@ import { Binary } from '../../binary.ts';
 import type { Document } from '../../document/document.ts';
 import type { Json } from '../../document/source.ts';
 import { type Rule, refuse } from '../../faults.ts';
+import type { Reading } from '../../marks.ts';
 import { printablePointer } from '../../names.ts';
-import { type Reading, read } from '../../parameters/reading.ts';
+import { read } from '../../parameters/reading.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
 

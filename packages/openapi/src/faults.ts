@@ -107,8 +107,6 @@ const FORMAT: Row = [
   ({ format }) => `must have the format ${format}`,
   ({ format }) => format,
 ];
-const SHORTEST: Row = ['minLength', (params) => `must have at least ${length(params)}`, limit];
-const LONGEST: Row = ['maxLength', (params) => `must have at most ${length(params)}`, limit];
 
 const THAT_MATCH = 'that match a schema of the contract';
 
@@ -132,10 +130,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     ({ text }) => `must be ${text}`,
     ({ values }) => (Array.isArray(values) ? values[0] : values),
   ],
-  minLength: SHORTEST,
-  shortest: SHORTEST,
-  maxLength: LONGEST,
-  longest: LONGEST,
+  minLength: ['minLength', (params) => `must have at least ${length(params)}`, limit],
+  maxLength: ['maxLength', (params) => `must have at most ${length(params)}`, limit],
   matches: [
     'pattern',
     ({ pattern }) => `must match the pattern ${pattern}`,

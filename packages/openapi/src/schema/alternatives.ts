@@ -1,10 +1,10 @@
 import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt } from 'ajv';
 import { isObject } from '../document/source.ts';
 import { error, type Part, placeIn } from './applied.ts';
-import { mapInside } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { type Allowed, constant } from './keywords.ts';
 import { apart, joined } from './memory.ts';
+import { mapParts } from './parts.ts';
 import { judge } from './pauses.ts';
 import type { Place, Units } from './unit.ts';
 
@@ -31,7 +31,7 @@ const FEW = 4;
 
 /** Divides long lists of alternatives, and finds out which property decides. */
 export function arranged(schema: Translated, find: (name: string) => Translated): Translated {
-  const result = mapInside(schema, (part) => arranged(part, find));
+  const result = mapParts(schema, (part) => arranged(part, find));
   for (const union of ['anyOf', 'oneOf'] as const) {
     const { [union]: parts, ...others } = result;
     if (!Array.isArray(parts) || parts.length <= FEW) continue;

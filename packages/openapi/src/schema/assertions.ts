@@ -22,19 +22,17 @@ export function assertionsOf(document: Document, schema: Json): Json {
   const { types, nullable } = dialect.typesOf(said);
   const ofText = types === null || (types.length === 1 && types[0] === 'string');
   const binary = ofText && dialect.isBinary(schema);
-  const hasContent = binary || types === null;
   for (const [keyword, message] of dialect.notes(schema, said))
     findings.note(schema, keyword, message);
   if (binary && said.pattern !== undefined) {
     findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
   }
   return {
-    ...(hasContent
-      ? contentOf(said, types, nullable)
-      : typesOf(types, nullable, reading.integers !== 'any')),
+    ...(types !== null &&
+      (binary ? { content: { nullable } } : typesOf(types, nullable, reading.integers !== 'any'))),
     ...dialect.limitsOf(said),
     ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
-    ...pick(said, hasContent ? SIZES : [...LENGTHS, ...SIZES]),
+    ...pick(said, SIZES),
     ...(said.uniqueItems === true && { different: true }),
     ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, document)),
     ...(typeof said.format === 'string' && formatOf(schema, types, said.format, findings)),
@@ -97,21 +95,7 @@ function formatOf(
   return {};
 }
 
-const LENGTHS = ['minLength', 'maxLength'];
-const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
-
-/** A string of `format: binary`, or a value of any type, may be bytes, see `Binary`. */
-function contentOf(
-  { minLength, maxLength }: Json,
-  types: readonly string[] | null,
-  nullable: boolean,
-): Json {
-  return {
-    ...(types !== null && { content: { nullable } }),
-    ...(minLength !== undefined && { shortest: minLength }),
-    ...(maxLength !== undefined && { longest: maxLength }),
-  };
-}
+const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
 function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
   const all = nullable ? [...types, 'null'] : types;

@@ -1,5 +1,6 @@
 import type { Part } from './applied.ts';
 import type { Translated } from './definitions.ts';
+import { mapParts, partsIn } from './parts.ts';
 
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 const FIRST = ['type', 'kinds', 'required'] as const;
@@ -9,7 +10,7 @@ const FIRST = ['type', 'kinds', 'required'] as const;
  * call.
  */
 export function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {
-  const result = mapInside(schema, (part) => withFirstLook(part, find));
+  const result = mapParts(schema, (part) => withFirstLook(part, find));
   for (const list of ALTERNATIVES) {
     if (list in result)
       result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
@@ -33,10 +34,6 @@ const LARGE = 40;
 /** A reference to a smaller schema would cost as much. */
 const SMALL = 5;
 
-const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'] as const;
-const LISTS = ['allOf', 'oneOf', 'anyOf', 'prefixItems'] as const;
-const MAPS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
-
 interface Cut {
   schema: Translated;
   readonly size: number;
@@ -46,11 +43,7 @@ interface Cut {
 export const cut = (schema: Translated): Translated => cutUp(schema).schema;
 
 function cutUp(schema: Translated): Cut {
-  const inner = new Map<Translated, Cut>();
-  mapInside(schema, (part) => {
-    inner.set(part, cutUp(part));
-    return part;
-  });
+  const inner = new Map(partsIn(schema).map(([, part]) => [part, cutUp(part)]));
   let size = Object.keys(schema).length;
   for (const part of inner.values()) size += part.size;
   const largest = [...inner.values()].sort((a, b) => b.size - a.size);
@@ -59,7 +52,7 @@ function cutUp(schema: Translated): Cut {
     size -= part.size - 1;
     part.schema = reference(part.schema);
   }
-  return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
+  return { schema: mapParts(schema, (part) => inner.get(part)!.schema), size };
 }
 
 /**
@@ -68,20 +61,4 @@ function cutUp(schema: Translated): Cut {
  */
 function reference({ endOfFaults, ...part }: Translated): Translated {
   return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
-}
-
-export function mapInside(
-  schema: Translated,
-  change: (part: Translated) => Translated,
-): Translated {
-  const result = { ...schema };
-  for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
-  for (const key of LISTS)
-    if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
-  for (const key of MAPS) {
-    if (!(key in schema)) continue;
-    const members = Object.entries(schema[key] as Record<string, Translated>);
-    result[key] = Object.fromEntries(members.map(([name, member]) => [name, change(member)]));
-  }
-  return result;
 }

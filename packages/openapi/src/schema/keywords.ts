@@ -74,27 +74,22 @@ const limit = (name: string, outside: (data: Code, limit: Code) => Code): CodeKe
     limitIn,
   );
 
-/** In characters of a string, or bytes of a Binary. */
-const size = (name: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition =>
-  keyword(
-    name,
-    (cxt) => outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`),
-    ({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`,
-  );
-
 /**
- * In place of ajv's: most strings need no count of their characters, which are one or two code
- * units each.
+ * In characters of a string, or bytes of a Binary. Most strings need no count of their characters,
+ * which are one or two code units each.
  */
 const length = (
   name: string,
-  outside: (units: Code, size: Code, limit: number) => Code,
+  outside: (size: Code, limit: number) => Code,
+  units: (limit: number) => number,
 ): CodeKeywordDefinition =>
   keyword(
     name,
-    (cxt) => outside(_`${cxt.data}.length`, _`${constant(cxt, sizeOf)}(${cxt.data})`, cxt.schema),
-    limitIn,
-    { type: 'string', before: 'pattern' },
+    ({ gen, data, schema }) => {
+      const mayFail = _`typeof ${data} != "string" || ${outside(_`${data}.length`, units(schema))}`;
+      return _`(${mayFail}) && ${outside(_`${constant({ gen }, sizeOf)}(${data})`, schema)}`;
+    },
+    ({ schema, data }) => _`{limit: ${limitOf(schema)}, bytes: typeof ${data} != "string"}`,
   );
 
 const listed = (name: string): CodeKeywordDefinition =>
@@ -197,10 +192,16 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     (cxt) => _`{type: ${constant(cxt, cxt.schema)}}`,
     { type: 'object', before: 'maxProperties' },
   ),
-  length('minLength', (units, size, limit) => _`${units} < ${2 * limit} && ${size} < ${limit}`),
-  length('maxLength', (units, size, limit) => _`${units} > ${limit} && ${size} > ${limit}`),
-  size('shortest', (size, limit) => _`${size} < ${limit}`),
-  size('longest', (size, limit) => _`${size} > ${limit}`),
+  length(
+    'minLength',
+    (size, limit) => _`${size} < ${limit}`,
+    (limit) => 2 * limit,
+  ),
+  length(
+    'maxLength',
+    (size, limit) => _`${size} > ${limit}`,
+    (limit) => limit,
+  ),
   keyword(
     'different',
     (cxt) => _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`,

@@ -3,6 +3,7 @@ import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { constant } from './keywords.ts';
 import { joined } from './memory.ts';
+import { partsIn } from './parts.ts';
 import { finish, namesIn } from './pauses.ts';
 import { PAUSE, WORTH, work } from './run.ts';
 
@@ -181,28 +182,17 @@ function stateOf(next: number, errors: Errors, before: number, end: number): Sta
 
 /** Units of work, see `STEP`: of the keywords that apply to a value itself. */
 export function weightOf(schema: Translated): number {
-  let weight = 4;
-  for (const [keyword, value] of Object.entries(schema)) {
-    weight += 1;
-    if (keyword === 'required') weight += (value as unknown[]).length;
-    else if (keyword === 'properties')
-      weight += sum(Object.values(value as object), (part) => weightOf(part));
-    else if (BRANCHES.has(keyword))
-      weight += sum(value as Translated[], (part) => BRANCH + weightOf(part));
-    else if (PARTS.has(keyword)) weight += weightOf(value as Translated);
-    else if (keyword === 'anyOfMany' || keyword === 'oneOfMany' || keyword === 'cases')
-      weight += MANY;
-    else if (keyword === 'dependentSchemas')
-      weight += sum(Object.values(value as object), (part) => weightOf(part));
+  const { required, anyOfMany, oneOfMany, cases } = schema;
+  let weight = 4 + Object.keys(schema).length;
+  if (Array.isArray(required)) weight += required.length;
+  if (anyOfMany ?? oneOfMany ?? cases) weight += MANY;
+  for (const [keyword, part] of partsIn(schema)) {
+    // An alternative that does not match has errors.
+    if (Array.isArray(schema[keyword])) weight += BRANCH;
+    if (!(keyword in LOOPS)) weight += weightOf(part);
   }
   return weight;
 }
 
-/** An alternative that does not match has errors. */
 const BRANCH = 4;
 const MANY = 20;
-const BRANCHES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-const PARTS: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else']);
-
-const sum = <T>(parts: readonly T[], weigh: (part: T) => number): number =>
-  parts.reduce((all, part) => all + weigh(part), 0);

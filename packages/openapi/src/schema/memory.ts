@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 import type { Translated } from './definitions.ts';
+import { partsIn } from './parts.ts';
 import { work } from './run.ts';
 import type { Validator } from './unit.ts';
 
@@ -78,9 +79,8 @@ export function once(schema: Translated, validate: Validator, free: number): Val
 const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
   errors.length > LONG ? [...new Set(errors)] : errors;
 
-const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
-const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
-const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
+/** Applied to different values, each once. */
+const MEMBERS = new Set(['properties', 'additionalProperties', 'items', 'prefixItems']);
 
 /**
  * Whether definitions may check the same value more than once because of a schema. Which
@@ -90,13 +90,11 @@ const forks = (schema: Translated): boolean =>
   inside(schema).some((part) => 'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1);
 
 function waysOf(schema: Translated): number {
-  const ways = [
-    isReference(schema) ? { refers: schema.refers } : null,
-    APART.map((keyword) => schema[keyword]),
-    ...ONE.map((keyword) => schema[keyword]),
-    ...MANY.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
-  ];
-  return ways.filter((way) => isObject(way) && inside(way).some(isReference)).length;
+  const { holds } = schema;
+  const parts = partsIn(schema).filter(([, part]) => inside(part).some(isReference));
+  const ways = new Set(parts.map(([keyword, part]) => (MEMBERS.has(keyword) ? MEMBERS : part)));
+  const others = [isReference(schema), isObject(holds) && inside(holds).some(isReference)];
+  return ways.size + others.filter(Boolean).length;
 }
 
 const isReference = ({ refers }: Translated): boolean =>

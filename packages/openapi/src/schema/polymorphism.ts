@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from '../document/source.ts';
-import { escapeToken, unescapeToken } from '../names.ts';
+import { unescapeToken } from '../names.ts';
 import { allowed } from './assertions.ts';
 import type { Translated } from './definitions.ts';
 
@@ -23,7 +23,8 @@ export interface Kinds {
 
 export class Polymorphism {
   readonly #document: Document;
-  #heirs: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Of all alternatives, with what they inherit from. */
+  readonly #parts = new Map<Json, ReadonlySet<Json>>();
 
   constructor(document: Document) {
     this.#document = document;
@@ -63,18 +64,19 @@ export class Polymorphism {
     return { keyword, property, alternatives, decides };
   }
 
-  /** Also for a schema that inherits from it. */
-  isAlternativeOf(base: Json, pointer: string): boolean {
+  /** Also for a schema from which one of the alternatives inherits. */
+  isAlternativeOf(base: Json, schema: Json): boolean {
     const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
     if (keyword === null) return false;
-    const alternatives = new Set(objectsIn(base[keyword]).map((option) => this.#pointer(option)));
-    this.#heirs ??= heirsIn(this.#document);
-    const found = new Set([pointer]);
-    for (const parent of found) {
-      if (alternatives.has(parent)) return true;
-      for (const heir of this.#heirs.get(parent) ?? []) found.add(heir);
+    let parts = this.#parts.get(base);
+    if (parts === undefined) {
+      const all = objectsIn(base[keyword]).flatMap((option) => [
+        ...this.#document.combined(option),
+      ]);
+      parts = new Set(all);
+      this.#parts.set(base, parts);
     }
-    return false;
+    return parts.has(schema);
   }
 
   #names(options: readonly Json[], mapping: unknown): string[][] {
@@ -124,24 +126,6 @@ export class Polymorphism {
   #pointer(reference: Json): string | null {
     return this.#document.resolve(reference)?.pointer ?? null;
   }
-}
-
-function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
-  const heirs = new Map<string, string[]>();
-  const components = document.object(document.root.components);
-  for (const [name, schema] of document.members(components?.schemas)) {
-    const node = document.object(schema) ?? {};
-    const parents = [
-      ...objectsIn(node.allOf),
-      ...(document.beside(node) ? [{ $ref: node.$ref }] : []),
-    ];
-    for (const parent of parents) {
-      const pointer = document.resolve(parent)?.pointer ?? null;
-      if (pointer !== null)
-        heirs.set(pointer, [...(heirs.get(pointer) ?? []), SCHEMAS + escapeToken(name)]);
-    }
-  }
-  return heirs;
 }
 
 function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {

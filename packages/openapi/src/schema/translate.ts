@@ -15,8 +15,8 @@ interface Setting {
   readonly direction: Direction;
   /** Barred by the same `allOf`, so `required` must not require them. */
   readonly barred: ReadonlySet<string>;
-  /** The pointer of the named schema that applies this one to the same value. */
-  readonly home: string | null;
+  /** The named schema that applies this one to the same value. */
+  readonly home: Json | null;
   /** Whether one of the schema's own alternatives applies it, which would lead back to itself. */
   readonly asBase: boolean;
   /** The definition that applies this schema to the same value. */
@@ -211,7 +211,7 @@ export class Translator {
       ...[...behind].sort(),
     ]);
     const refers = this.definitions.nameOf(key, node, owner, (name) =>
-      this.#schema(node, { direction, barred, home: pointer, asBase, owner: name, scope: behind }),
+      this.#schema(node, { direction, barred, home: node, asBase, owner: name, scope: behind }),
     );
     return { refers };
   }

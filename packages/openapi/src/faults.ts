@@ -24,6 +24,14 @@ export const limitOf = (value: number | bigint): number | string =>
 
 export type ValueFault = Omit<Fault, 'in'>;
 
+export function bodyFault(message: string, rule: Rule, limit?: Limit): Fault {
+  const fault: Fault = { in: 'body', pointer: '', message, rule };
+  return limit === undefined ? fault : { ...fault, limit };
+}
+
+export const wrongType = (accepted: readonly string[]): Fault =>
+  bodyFault(`must be of type ${accepted.join(' or ')}`, 'mediaType', accepted);
+
 /** The message never repeats the text. */
 export interface JsonFault extends ValueFault {
   /** In bytes. */

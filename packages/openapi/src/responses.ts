@@ -1,5 +1,5 @@
 import { isObject, isReference, type Json } from './document/source.ts';
-import { type Fault, NONE, type Rule } from './faults.ts';
+import { bodyFault, NONE, wrongType } from './faults.ts';
 import { type Content, createContent, type MediaSteps } from './media/content.ts';
 import type { Keep } from './parameters/parameter.ts';
 import type { Schemas } from './schema/schemas.ts';
@@ -62,26 +62,18 @@ export function createResponseCheck(operation: Json, schemas: Schemas): CheckRes
     const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((candidate) =>
       responses.has(candidate),
     );
-    if (key === undefined) return [fault(`status ${status} is not described`, 'status')];
+    if (key === undefined) return [bodyFault(`status ${status} is not described`, 'status')];
     const content = responses.get(key)!;
     if (bodiless(status))
       return body.length === 0
         ? NONE
-        : [fault(`an answer of status ${status} has no body`, 'unexpected')];
+        : [bodyFault(`an answer of status ${status} has no body`, 'unexpected')];
     if (content === null || content.accepted.length === 0) {
       return body.length === 0
         ? NONE
-        : [fault(`no body is described for status ${status}`, 'unexpected')];
+        : [bodyFault(`no body is described for status ${status}`, 'unexpected')];
     }
     const rule = content.media(contentType);
-    if (rule) return yield* rule.steps(body, keep);
-    return [
-      {
-        ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'),
-        limit: content.accepted,
-      },
-    ];
+    return rule ? yield* rule.steps(body, keep) : [wrongType(content.accepted)];
   };
 }
-
-const fault = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });

@@ -1,6 +1,6 @@
 import { demand, demandBytes, demandText } from './arguments.ts';
 import { Bag } from './bag.ts';
-import { type Fault, NONE, type Rule } from './faults.ts';
+import { bodyFault, type Fault, type Limit, NONE, type Rule, wrongType } from './faults.ts';
 import type { MessageInput, Validators } from './messages.ts';
 import type { Routed } from './router.ts';
 import { targetOf } from './target.ts';
@@ -13,7 +13,8 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
     validateRequest(request) {
       const { method, url, headers, body } = readInput(request);
       const target = targetOf(url);
-      if ('message' in target) return refused(400, fault(target.in, target.message, 'encoding'));
+      if ('message' in target)
+        return refused(400, { ...bodyFault(target.message, 'encoding'), in: target.in });
       const found = match(method, target.path);
       if (!('parameters' in found)) return unrouted(found.allow);
       const { operation, parameters } = found;
@@ -38,7 +39,7 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
       const { operation } = 'message' in target ? UNKNOWN : match(method, target.path);
       if (operation === null)
         return {
-          faults: [fault('path', 'has no operation for the request', 'unknown')],
+          faults: [unknown('has no operation for the request')],
           operation,
           body: undefined,
         };
@@ -90,11 +91,7 @@ function checkBody(
   if (!rule) return bad(400, 'request body is not allowed', 'unexpected');
   if (isEncoded(headers)) return { status: 415, faults: [ENCODED] };
   const media = rule.media(headers.get('content-type'));
-  if (!media) {
-    const { accepted } = rule;
-    const missing = fault('body', `must be of type ${accepted.join(' or ')}`, 'mediaType');
-    return { status: 415, faults: [{ ...missing, limit: accepted }] };
-  }
+  if (!media) return { status: 415, faults: [wrongType(rule.accepted)] };
   const { maxBodyBytes } = operation;
   if (maxBodyBytes !== null && body.length > maxBodyBytes)
     return bad(413, `has more than ${maxBodyBytes} bytes`, 'size', maxBodyBytes);
@@ -105,19 +102,12 @@ function checkBody(
   return { status: 400, faults, value };
 }
 
-const fault = (place: Fault['in'], message: string, rule: Rule): Fault => ({
-  in: place,
-  pointer: '',
-  message,
-  rule,
+const bad = (status: 400 | 413, message: string, rule: Rule, limit?: Limit): Checked => ({
+  status,
+  faults: [bodyFault(message, rule, limit)],
 });
 
-function bad(status: 400 | 413, message: string, rule: Rule, limit?: number): Checked {
-  const found = fault('body', message, rule);
-  return { status, faults: [limit === undefined ? found : { ...found, limit }] };
-}
-
-const ENCODED = fault('body', 'has a Content-Encoding, which cannot be checked', 'mediaType');
+const ENCODED = bodyFault('has a Content-Encoding, which cannot be checked', 'mediaType');
 
 const isEncoded = (headers: HeaderList): boolean => {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase();
@@ -127,9 +117,11 @@ const isEncoded = (headers: HeaderList): boolean => {
 const refused = (status: 400 | 404 | 405, problem: Fault, allow: readonly string[] = NONE) =>
   ({ status, faults: [problem], operation: null, allow, values: null }) as const;
 
+const unknown = (message: string): Fault => ({ ...bodyFault(message, 'unknown'), in: 'path' });
+
 function unrouted(allow: readonly string[] | null) {
-  if (allow === null) return refused(404, fault('path', 'is not described', 'unknown'));
-  return refused(405, fault('path', `has only the methods ${allow.join(', ')}`, 'unknown'), allow);
+  if (allow === null) return refused(404, unknown('is not described'));
+  return refused(405, unknown(`has only the methods ${allow.join(', ')}`), allow);
 }
 
 class HeaderList {

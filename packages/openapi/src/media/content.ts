@@ -6,9 +6,9 @@ import { type Fault, faultBelow, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { uncheckedBodyIn } from '../options.ts';
 import type { Keep } from '../parameters/parameter.ts';
-import { noteUnread } from '../parameters/shape.ts';
+import { noteUnread, shapeOf } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
-import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
+import { FREE, type Schemas } from '../schema/schemas.ts';
 import { atOnce } from '../slices.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
@@ -27,8 +27,6 @@ export interface MediaRule {
 
 export type MediaSteps = Generator<void, readonly Fault[], void>;
 
-type RuleFor = (contentType: string) => MediaRule;
-
 const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
 export interface Content {
@@ -43,12 +41,16 @@ export interface Content {
 type Uncheckable = 'pass' | ((type: string, message: string) => void);
 
 interface Entry {
+  /** In the spelling of the contract. */
+  readonly type: string;
   readonly range: MediaType;
-  readonly rules: ReadonlyMap<Syntax, RuleFor | null>;
+  readonly checks: ReadonlyMap<Syntax, CheckBody | null>;
 }
 
-/** Without a rule, the reason. */
-type Rules = ReadonlyMap<Syntax, RuleFor | string>;
+/** Without a check, the reason. */
+type Checks = ReadonlyMap<Syntax, CheckBody | string>;
+
+const PASS: CheckBody = () => FREE.steps(undefined);
 
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
@@ -67,20 +69,20 @@ export function createContent(
       findings.problem(content, type, `${type} is not a media type`);
       continue;
     }
-    const made: Rules = new Map(
+    const made: Checks = new Map(
       syntaxesIn(range).map((syntax) => [
         syntax,
-        ruleFor(schemas, content, type, syntax, direction),
+        checkOf(schemas, content[type], syntax, direction),
       ]),
     );
-    const instead = uncheckable === 'pass' ? pass(type) : null;
+    const instead = uncheckable === 'pass' ? PASS : null;
     unchecked ||= instead !== null && made.values().some(isReason);
     report(content, type, made, uncheckable, schemas.document);
     if (direction === 'request') noteOpen(content, type, range, findings);
-    const chosen = [...made].map(
-      ([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const,
+    const checks = [...made].map(
+      ([syntax, check]) => [syntax, isReason(check) ? instead : check] as const,
     );
-    entries.push({ range, rules: new Map(chosen) });
+    entries.push({ type, range, checks: new Map(checks) });
   }
   entries.sort((a, b) => weightOf(b.range) - weightOf(a.range));
   const accepted = Object.keys(content);
@@ -111,7 +113,7 @@ export function* prepareContent(content: Json, document: Document): Generator<vo
   }
 }
 
-const isReason = (rule: RuleFor | string) => typeof rule === 'string';
+const isReason = (check: CheckBody | string) => typeof check === 'string';
 
 /** Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
@@ -129,15 +131,15 @@ function syntaxesIn(range: MediaType): readonly Syntax[] {
 function report(
   content: Json,
   type: string,
-  rules: Rules,
+  checks: Checks,
   uncheckable: Uncheckable,
   document: Document,
 ): void {
   const { findings, reading } = document;
-  const [why] = rules.values().filter(isReason);
+  const [why] = checks.values().filter(isReason);
   if (why === undefined) return;
-  const known = [...rules].flatMap(([syntax, rule]) => (isReason(rule) ? [] : [syntax]));
-  const [main] = rules.values();
+  const known = [...checks].flatMap(([syntax, check]) => (isReason(check) ? [] : [syntax]));
+  const [main] = checks.values();
   if (uncheckable === 'pass') {
     const which = known.length > 0 ? 'some bodies' : 'bodies';
     findings.note(content, type, `${which} of type ${type} are not checked: ${why}`);
@@ -162,11 +164,6 @@ function noteOpen(content: Json, type: string, range: MediaType, findings: Findi
   }
 }
 
-const pass =
-  (type: string): RuleFor =>
-  () =>
-    ruleOf(type, (bytes) => FREE.steps(bytes));
-
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
 }
@@ -177,48 +174,31 @@ function chooseRule(entries: readonly Entry[], contentType: string): MediaRule |
   if (!entry) return null;
   const syntax = syntaxOf(type);
   if (syntax !== 'bytes' && !isUtf8Type(type)) return null;
-  return entry.rules.get(syntax)?.(contentType) ?? null;
+  const check = entry.checks.get(syntax);
+  if (!check) return null;
+  const steps = (bytes: Uint8Array, keep?: Keep) => {
+    demandBytes(bytes);
+    return inBody(check(bytes, contentType, keep));
+  };
+  return { type: entry.type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
 }
 
 /** Returns a sentence if bodies cannot be checked. */
-function ruleFor(
-  schemas: Schemas,
-  content: Json,
-  type: string,
-  syntax: Syntax,
-  direction: Direction,
-): RuleFor | string {
-  const { document } = schemas;
-  const media = document.object(content[type]) ?? {};
-  const schema = isObject(media.schema) ? media.schema : null;
-  const check = schema ? schemas.check(schema, direction) : FREE;
-  if (schema && UNTYPED.has(syntax)) noteUnread(document, schema);
-  const checkBody = checkOf(schemas, media, schema, syntax, check);
-  if (typeof checkBody === 'string') return checkBody;
-  return (contentType) => ruleOf(type, (bytes, keep) => checkBody(bytes, contentType, keep));
-}
-
-function ruleOf(
-  type: string,
-  check: (bytes: Uint8Array, keep?: Keep) => ReturnType<CheckBody>,
-): MediaRule {
-  const steps = (bytes: Uint8Array, keep?: Keep) => {
-    demandBytes(bytes);
-    return inBody(check(bytes, keep));
-  };
-  return { type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
-}
-
 function checkOf(
   schemas: Schemas,
-  media: Json,
-  schema: Json | null,
+  described: unknown,
   syntax: Syntax,
-  check: Check,
+  direction: Direction,
 ): CheckBody | string {
-  if (syntax === 'form') return createFormCheck(schemas.document, media, check);
-  if (syntax === 'multipart') return createMultipartCheck(schemas, media, check);
-  const read = createReader(schemas.document, schema, syntax);
+  const { document } = schemas;
+  const media = document.object(described) ?? {};
+  const { schema } = media;
+  const check = isObject(schema) ? schemas.check(schema, direction) : FREE;
+  const shape = shapeOf(document, schema);
+  if (UNTYPED.has(syntax)) noteUnread(document, shape);
+  if (syntax === 'form') return createFormCheck(document, media, shape, check);
+  if (syntax === 'multipart') return createMultipartCheck(schemas, media, shape, check);
+  const read = createReader(document, shape, syntax);
   if (typeof read === 'string') return read;
   return function* checkReading(bytes, _contentType, keep) {
     const reading = yield* read(bytes);

@@ -12,7 +12,7 @@ import {
   type Sent,
 } from '../parameters/collector.ts';
 import { readDocument, readInSteps, readMembers } from '../parameters/reading.ts';
-import { ANYTHING, formOf, type Shape, shapeOf } from '../parameters/shape.ts';
+import { ANYTHING, formOf, type Shape } from '../parameters/shape.ts';
 import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { textOf } from '../utf8.ts';
@@ -27,8 +27,12 @@ interface Field extends Collected {
  * OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns the reason if bodies
  * cannot be checked.
  */
-export function createFormCheck(document: Document, media: Json, check: Check): CheckBody | string {
-  const shape = shapeOf(document, document.object(media.schema) ?? {});
+export function createFormCheck(
+  document: Document,
+  media: Json,
+  shape: Shape,
+  check: Check,
+): CheckBody | string {
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
   const fields = [...shape.members].map(([name, member]) =>
     fieldOf(name, member, document.object(media.encoding)?.[name], document.reading),
@@ -65,7 +69,7 @@ const rest = ({ others }: Shape): Collected => ({
   explode: true,
   form: 'object',
   allowEmpty: false,
-  shape: { ...ANYTHING, others: others ?? ANYTHING },
+  shape: { types: null, members: new Map(), others: others ?? ANYTHING },
 });
 
 function fieldOf(

@@ -1,12 +1,11 @@
 import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
-import type { Json } from '../document/source.ts';
 import { refuse, type ValueFault } from '../faults.ts';
 import { readingOf, readJsonInSteps } from '../json.ts';
 import type { Reading } from '../marks.ts';
 import type { Keep } from '../parameters/parameter.ts';
 import { read } from '../parameters/reading.ts';
-import { PRIMITIVES, partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
+import { PRIMITIVES, type Shape } from '../parameters/shape.ts';
 import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
@@ -32,18 +31,15 @@ export function syntaxOf(type: MediaType): Syntax {
   return type.type === 'text' ? 'text' : 'bytes';
 }
 
-/**
- * Returns a sentence if the syntax cannot express what the schema describes. A `null` schema allows
- * anything.
- */
+/** Returns a sentence if the syntax cannot express what the schema describes. */
 export function createReader(
   document: Document,
-  schema: Json | null,
+  shape: Shape,
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
 ): ReadBytes | string {
   if (syntax === 'json') return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
-  if (syntax === 'xml') return createXmlReader(document, schema);
-  const read = createTextReader(document, schema, syntax);
+  if (syntax === 'xml') return createXmlReader(document, shape);
+  const read = createTextReader(document, shape, syntax);
   if (typeof read === 'string') return read;
   // biome-ignore lint/correctness/useYield: it is a single step.
   return function* readAtOnce(bytes) {
@@ -54,20 +50,20 @@ export function createReader(
 type ReadAtOnce = (bytes: Uint8Array) => Reading;
 
 function createTextReader(
-  document: Document,
-  schema: Json | null,
+  { dialect }: Document,
+  shape: Shape,
   syntax: 'text' | 'bytes',
 ): ReadAtOnce | string {
-  const shape = shapeOf(document, schema ?? {});
   if (shape.binary) return readBinary;
   const textual = !shape.types?.isDisjointFrom(PRIMITIVES);
   if (syntax === 'text')
     return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
-  if (hasKeyword(document, schema, document.dialect.textual))
-    return (bytes) => readText(bytes, shape);
-  const open = shape.types === null && !hasKeyword(document, schema, ['minLength', 'maxLength']);
+  const has = (keywords: readonly string[]) =>
+    shape.parts.some((part) => keywords.some((keyword) => part[keyword] !== undefined));
+  if (has(dialect.textual)) return (bytes) => readText(bytes, shape);
+  const open = shape.types === null && !has(['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
 }
 
@@ -86,12 +82,3 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
   if (text.startsWith('\ufeff')) refuse('begins with a byte order mark', 'encoding');
   return { value: read({ form: 'primitive', text }, shape, 'none') };
 }
-
-const hasKeyword = (
-  document: Document,
-  schema: Json | null,
-  keywords: readonly string[],
-): boolean =>
-  partsOf(document, schema ?? {}).some((part) =>
-    keywords.some((keyword) => part[keyword] !== undefined),
-  );

@@ -1,10 +1,10 @@
 import { readBrackets } from './deep.ts';
 import { decode, type Encoding } from './reading.ts';
-import { PRIMITIVES, type Shape } from './shape.ts';
+import { type Members, PRIMITIVES } from './shape.ts';
 import { type DeepEntry, type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
 
 export interface Collected extends Layout {
-  readonly shape: Shape;
+  readonly shape: Members;
   /** An empty text means that the client does not use the parameter. */
   readonly allowEmpty: boolean;
 }

@@ -1,9 +1,8 @@
 import { Bag } from '../bag.ts';
-import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { refuse } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
-import { itemsOf, othersIn, partsOf, propertiesIn, type Shape, typesIn } from './shape.ts';
+import type { Shape } from './shape.ts';
 import type { DeepEntry } from './styles.ts';
 
 /** qs takes deeper brackets for a part of the name. */
@@ -94,25 +93,16 @@ function groupsOf(
 
 const isList = (names: readonly string[]): boolean => names.every((name, i) => name === String(i));
 
-/** An object whose members need more brackets than a name may have. */
-export function findTooDeep(document: Document, schema: Json): Json | null {
-  const seen = new Set<Json>();
-  let level: unknown[] = [schema];
-  for (let depth = 0; depth <= DEEPEST; depth++) {
-    const next: unknown[] = [];
-    for (const one of level) {
-      const node = document.object(one);
-      if (!node || seen.has(node)) continue;
-      seen.add(node);
-      const parts = partsOf(document, node);
-      if (depth === DEEPEST && typesIn(document, node)?.has('object')) return node;
-      next.push(
-        ...propertiesIn(document, parts).map(([, member]) => member),
-        itemsOf(document, node),
-        othersIn(parts),
-      );
-    }
-    level = next;
+/** Whether an object has members that need more brackets than a name may have. */
+export function isTooDeep(shape: Shape): boolean {
+  const seen = new Set<Json | null>();
+  let level: readonly (Shape | null)[] = [shape];
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    level = level.flatMap((one) => {
+      if (one === null || seen.has(one.schema)) return [];
+      seen.add(one.schema);
+      return [...one.members.values(), one.items, one.others];
+    });
   }
-  return null;
+  return level.some((one) => one?.types?.has('object') && !seen.has(one.schema));
 }

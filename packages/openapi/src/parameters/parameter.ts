@@ -4,12 +4,13 @@ import type { Findings } from '../findings.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
 import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
-import { findTooDeep } from './deep.ts';
+import { isTooDeep } from './deep.ts';
 import { type Encoding, read, readDocument } from './reading.ts';
 import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
 export interface Parameter extends Collected {
+  readonly shape: Shape;
   readonly in: Place;
   readonly required: boolean;
   /** Pointers are relative to the parameter. `keep` gets the value. @throws Unreadable */
@@ -60,7 +61,7 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   if (!styles.includes(written))
     return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
   const shape = shapeOf(document, schema);
-  noteUnread(document, schema);
+  noteUnread(document, shape);
   const form = formOf(shape);
   const plain = written === 'deepObject' && form === 'primitive';
   const style = plain ? 'form' : written;
@@ -69,7 +70,7 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
     const message = `other types than ${form} have no form of their own as text: it is read as ${form}`;
     findings.note(node, 'schema', message);
   }
-  if (style === 'deepObject' && findTooDeep(document, schema) !== null)
+  if (style === 'deepObject' && isTooDeep(shape))
     findings.note(
       node,
       'schema',

@@ -8,7 +8,7 @@ import { exact, isInteger, isNumber } from '../numbers.ts';
 import { atOnce } from '../slices.ts';
 import { WIDE, wideNames } from '../wide-names.ts';
 import { readDeep } from './deep.ts';
-import { ANYTHING, type Shape } from './shape.ts';
+import { ANYTHING, type Members, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
 /** In a `form`, a space is `+` or `%20`. */
@@ -85,7 +85,7 @@ type Pairs = readonly (readonly [string, string])[];
 /** Puts them into `object`. @throws Unreadable */
 export function* readMembers<T extends Record<string, unknown>>(
   pairs: Pairs,
-  shape: Shape,
+  shape: Members,
   encoding: Encoding,
   object: T,
 ): Generator<void, T, void> {

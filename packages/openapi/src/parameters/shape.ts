@@ -2,26 +2,10 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Form } from './styles.ts';
 
-export interface Shape {
-  readonly types: ReadonlySet<string> | null;
-  readonly items: Shape | null;
-  readonly members: ReadonlyMap<string, Shape>;
-  readonly others: Shape | null;
-  readonly binary: boolean;
-}
-
 export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
 
 /** More levels than any text form has. */
 const DEEPEST = 6;
-
-export const ANYTHING: Shape = {
-  types: null,
-  items: null,
-  members: new Map(),
-  others: null,
-  binary: false,
-};
 
 /** A text has one form only: an object or list if the schema allows one. */
 export function formOf({ types }: Shape): Form {
@@ -30,64 +14,107 @@ export function formOf({ types }: Shape): Form {
 }
 
 /**
- * Inner shapes are computed on demand: three levels of a large document contain thousands of
- * schemas.
+ * What decides how text is read as a value of a schema. All of it is computed on demand: three
+ * levels of a large document contain thousands of schemas.
  */
-export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
-  if (depth === DEEPEST) return ANYTHING;
-  const parts = partsOf(document, schema);
-  const inner = (part: unknown): Shape => {
-    const node = document.object(part);
-    return node ? shapeOf(document, node, depth + 1) : ANYTHING;
-  };
-  const findMembers = () =>
-    new Map(propertiesIn(document, parts).map(([name, member]) => [name, inner(member)] as const));
-  const findOthers = () => {
-    const others = parts
+export class Shape {
+  /** `null` if any value is allowed. */
+  readonly schema: Json | null;
+  readonly #document: Document | null;
+  readonly #depth: number;
+  #parts: readonly Json[] | undefined;
+  #types: Types | undefined;
+  #items: Shape | undefined;
+  #members: ReadonlyMap<string, Shape> | undefined;
+  #others: Shape | null | undefined;
+
+  constructor(document: Document | null, schema: Json | null, depth = 0) {
+    this.#document = document;
+    this.schema = schema;
+    this.#depth = depth;
+  }
+
+  /** The schema, and all that may apply to the same value. */
+  get parts(): readonly Json[] {
+    this.#parts ??= this.#document ? partsOf(this.#document, this.schema!) : [];
+    return this.#parts;
+  }
+
+  /** `null` for any type. */
+  get types(): Types {
+    if (this.#types === undefined)
+      this.#types = this.#document && typesAsRead(this.#document, this.schema!);
+    return this.#types;
+  }
+
+  get items(): Shape {
+    this.#items ??= this.#inner(this.parts.find(({ items }) => isObject(items))?.items);
+    return this.#items;
+  }
+
+  get members(): ReadonlyMap<string, Shape> {
+    this.#members ??= new Map(
+      this.parts
+        .flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
+        .map(([name, member]) => [name, this.#inner(member)]),
+    );
+    return this.#members;
+  }
+
+  /** `null` if they are forbidden. */
+  get others(): Shape | null {
+    if (this.#others === undefined) this.#others = this.#findOthers();
+    return this.#others;
+  }
+
+  get required(): ReadonlySet<unknown> {
+    return new Set(this.parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
+  }
+
+  get binary(): boolean {
+    const isBinary = (part: Json) => this.#document!.dialect.isBinary(part);
+    return (
+      this.parts.some(isBinary) &&
+      this.parts.every((part) => isBinary(part) || ![part.type].flat().includes('string'))
+    );
+  }
+
+  #inner(part: unknown): Shape {
+    if (!isObject(part) || this.#depth === DEEPEST) return ANYTHING;
+    return new Shape(this.#document, part, this.#depth + 1);
+  }
+
+  #findOthers(): Shape | null {
+    const others = this.parts
       .map(({ additionalProperties }) => additionalProperties)
       .find((value) => value !== undefined);
-    if (others !== false) return inner(others);
+    if (others !== false) return this.#inner(others);
     // `false` applies only to names that match no pattern.
-    return parts.some((part) => document.dialect.applicators(part).patternProperties !== undefined)
+    const { dialect } = this.#document!;
+    return this.parts.some((part) => dialect.applicators(part).patternProperties !== undefined)
       ? ANYTHING
       : null;
-  };
-  let items: Shape | undefined;
-  let members: Shape['members'] | undefined;
-  let others: Shape['others'] | undefined;
-  return {
-    types: asRead(typesIn(document, schema), document.reading.integers),
-    get items() {
-      items ??= inner(parts.find((part) => part.items !== undefined)?.items);
-      return items;
-    },
-    get members() {
-      members ??= findMembers();
-      return members;
-    },
-    get others() {
-      if (others === undefined) others = findOthers();
-      return others;
-    },
-    binary: isBinary(document, parts),
-  };
+  }
 }
 
-function isBinary({ dialect }: Document, parts: readonly Json[]): boolean {
-  const isString = (part: Json) => [part.type].flat().includes('string');
-  return (
-    parts.some(dialect.isBinary) && parts.every((part) => !isString(part) || dialect.isBinary(part))
-  );
-}
+export type Members = Pick<Shape, 'types' | 'members' | 'others'>;
+
+export const ANYTHING = new Shape(null, null);
+
+export const shapeOf = (document: Document, schema: unknown): Shape =>
+  isObject(schema) ? new Shape(document, schema) : ANYTHING;
 
 /**
  * With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer.
  */
-function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
-  return integers === 'any' && types?.has('integer') ? new Set([...types, 'number']) : types;
+function typesAsRead(document: Document, schema: Json): Types {
+  const types = typesOf(document, schema, new Set());
+  return document.reading.integers === 'any' && types?.has('integer')
+    ? new Set([...types, 'number'])
+    : types;
 }
 
-export function partsOf(document: Document, schema: Json, seen = new Set<Json>()): Json[] {
+function partsOf(document: Document, schema: Json, seen = new Set<Json>()): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   seen.add(node);
@@ -115,12 +142,8 @@ function typesOf(
   return types;
 }
 
-/** `null` for any type. */
-export const typesIn = (document: Document, schema: Json): Shape['types'] =>
-  typesOf(document, schema, new Set());
-
-export function noteUnread(document: Document, schema: Json): void {
-  for (const part of partsOf(document, schema)) {
+export function noteUnread(document: Document, { parts }: Shape): void {
+  for (const part of parts) {
     for (const keyword of document.dialect.unread) {
       // `false` forbids all values, and `true` has no effect.
       if (part[keyword] === undefined || typeof part[keyword] === 'boolean') continue;
@@ -141,21 +164,3 @@ const both = (a: Types, b: Types): Types => {
 };
 
 const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
-
-export function itemsOf(document: Document, schema: Json): Json | null {
-  const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
-  return isObject(items) ? items : null;
-}
-
-export const requiredIn = (parts: readonly Json[]): ReadonlySet<unknown> =>
-  new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
-
-export const propertiesIn = (
-  document: Document,
-  parts: readonly Json[],
-): [name: string, schema: unknown][] =>
-  parts.flatMap(({ properties }) => document.members(properties));
-
-/** `null` unless they have a schema. */
-export const othersIn = (parts: readonly Json[]): Json | null =>
-  parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? null;

@@ -103,32 +103,24 @@ function alternating(texts: readonly string[]): Pieces | 'style' {
   return { form: 'object', pairs };
 }
 
-const EXAMPLES: Readonly<
-  Record<Style, Readonly<Record<Form, readonly [plain: string, exploded: string]>>>
-> = {
-  simple: { primitive: ['x', 'x'], array: ['x,y', 'x,y'], object: ['a,x,b,y', 'a=x,b=y'] },
-  label: { primitive: ['.x', '.x'], array: ['.x.y', '.x.y'], object: ['.a.x.b.y', '.a=x.b=y'] },
-  form: {
-    primitive: ['N=x', 'N=x'],
-    array: ['N=x,y', 'N=x&N=y'],
-    object: ['N=a,x,b,y', 'a=x&b=y'],
-  },
-  spaceDelimited: {
-    primitive: ['N=x', 'N=x'],
-    array: ['N=x%20y', 'N=x&N=y'],
-    object: ['N=a%20x%20b%20y', 'a=x&b=y'],
-  },
-  pipeDelimited: {
-    primitive: ['N=x', 'N=x'],
-    array: ['N=x|y', 'N=x&N=y'],
-    object: ['N=a|x|b|y', 'a=x&b=y'],
-  },
-  deepObject: {
-    primitive: ['N=x', 'N=x'],
-    array: ['N[]=x&N[]=y', 'N[]=x&N[]=y'],
-    object: ['N[a]=x&N[b]=y', 'N[a]=x&N[b]=y'],
-  },
+const SEPARATORS: Readonly<Record<Style, string>> = {
+  simple: ',',
+  label: '.',
+  form: ',',
+  spaceDelimited: '%20',
+  pipeDelimited: '|',
+  deepObject: '',
 };
 
-export const example = ({ name, style, form, explode }: Layout): string =>
-  EXAMPLES[style][form][explode ? 1 : 0].replaceAll('N', name);
+export function example({ name, style, form, explode }: Layout): string {
+  const isList = form === 'array';
+  if (style === 'deepObject' && form !== 'primitive')
+    return isList ? `${name}[]=x&${name}[]=y` : `${name}[a]=x&${name}[b]=y`;
+  const inQuery = style !== 'simple' && style !== 'label';
+  if (inQuery && explode && form !== 'primitive') return isList ? `${name}=x&${name}=y` : 'a=x&b=y';
+  const members = explode ? ['a=x', 'b=y'] : ['a', 'x', 'b', 'y'];
+  const texts = { primitive: ['x'], array: ['x', 'y'], object: members }[form];
+  const text = texts.join(SEPARATORS[style]);
+  if (style === 'label') return `.${text}`;
+  return inQuery ? `${name}=${text}` : text;
+}

@@ -2,14 +2,7 @@ import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
 import { readParameter } from '../../parameters/parameter.ts';
-import {
-  ANYTHING,
-  itemsOf,
-  PRIMITIVES,
-  partsOf,
-  type Shape,
-  shapeOf,
-} from '../../parameters/shape.ts';
+import { PRIMITIVES, type Shape, shapeOf } from '../../parameters/shape.ts';
 import type { Schemas } from '../../schema/schemas.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
@@ -41,37 +34,32 @@ export interface Field {
   readonly checkHeaders: CheckHeaders | null;
 }
 
-export function createField(schemas: Schemas, schema: Json | null, encoding: Json | null): Field {
+export function createField(schemas: Schemas, shape: Shape, encoding: Json | null): Field {
   const { document } = schemas;
-  const whole = schema ? shapeOf(document, schema) : ANYTHING;
-  const list = whole.types?.has('array') === true;
-  const item = list ? itemsOf(document, schema!) : schema;
+  const list = shape.types?.has('array') === true;
+  const item = list ? shape.items : shape;
   const { files, others } = alternatives(document, item);
   const both = files.length > 0 && others.length > 0;
   const accepted = encoding ? readTypes(document, encoding) : null;
   return {
     list,
-    form: createForm(document, both ? { anyOf: others } : item),
-    file: both ? createForm(document, { anyOf: files }) : null,
+    form: createForm(document, both ? shapeOf(document, { anyOf: others }) : item),
+    file: both ? createForm(document, shapeOf(document, { anyOf: files })) : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
     checkHeaders: encoding ? readHeaders(schemas, encoding) : null,
   };
 }
 
-function createForm(document: Document, schema: Json | null): Form {
+function createForm(document: Document, shape: Shape): Form {
   const readers = new Map<Content, ReadBytes | string>();
-  const shape = schema ? shapeOf(document, schema) : ANYTHING;
   const kind = kindOf(shape);
   return {
     shape,
     kind,
-    encoded:
-      kind === 'text' &&
-      schema !== null &&
-      partsOf(document, schema).some(document.dialect.isEncoded),
+    encoded: kind === 'text' && shape.parts.some(document.dialect.isEncoded),
     reader(syntax) {
-      const reader = readers.get(syntax) ?? createReader(document, schema, syntax);
+      const reader = readers.get(syntax) ?? createReader(document, shape, syntax);
       readers.set(syntax, reader);
       return typeof reader === 'string' ? null : reader;
     },
@@ -79,10 +67,7 @@ function createForm(document: Document, schema: Json | null): Form {
 }
 
 /** Without null, because a part is never null. */
-function alternatives(
-  document: Document,
-  schema: Json | null,
-): { readonly files: Json[]; readonly others: Json[] } {
+function alternatives(document: Document, { schema }: Shape) {
   const all = (schema ? leaves(document, schema, new Set()) : []).map(
     (leaf) => [leaf, shapeOf(document, leaf)] as const,
   );

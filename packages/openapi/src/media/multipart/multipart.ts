@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import { Bag } from '../../bag.ts';
-import { isObject, type Json } from '../../document/source.ts';
+import type { Json } from '../../document/source.ts';
 import { faultBelow, MAX_FAULTS, refuse, Unreadable, type ValueFault } from '../../faults.ts';
 import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
-import { othersIn, partsOf, propertiesIn, requiredIn, shapeOf } from '../../parameters/shape.ts';
+import { ANYTHING, type Shape } from '../../parameters/shape.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
 import { covers, isJson, isUtf8Type, type MediaType, parseMediaType } from '../type.ts';
@@ -18,24 +18,17 @@ import { type Head, isBoundary, type Part, readParts } from './parts.ts';
 export function createMultipartCheck(
   schemas: Schemas,
   media: Json,
+  shape: Shape,
   check: Check,
 ): CheckBody | string {
   const { document } = schemas;
   const { findings } = document;
-  const schema = document.object(media.schema) ?? {};
-  const shape = shapeOf(document, schema);
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
   const fields = new Map<string, Field>();
   const encodings = document.object(media.encoding) ?? {};
-  const parts = partsOf(document, schema);
-  const members = new Map(
-    propertiesIn(document, parts).flatMap(([name, property]) =>
-      isObject(property) ? [[name, property]] : [],
-    ),
-  );
-  for (const [name, property] of members) {
+  for (const [name, member] of shape.members) {
     const encoding = document.object(encodings[name]);
-    fields.set(name, createField(schemas, property, encoding));
+    fields.set(name, createField(schemas, member, encoding));
     for (const key of ['style', 'explode', 'allowReserved']) {
       if (encoding && key in encoding)
         findings.note(encoding, key, `is ignored in multipart, as ${document.dialect.name} says`);
@@ -49,14 +42,14 @@ export function createMultipartCheck(
     const type = opaqueType(field);
     if (type !== null) return `the part ${name} cannot be checked as ${type}`;
   }
-  const other = createField(schemas, othersIn(parts), null);
-  const required = requiredIn(parts);
-  const lists = [...members]
-    .filter(
-      ([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true,
-    )
-    .map(([name]) => name)
-    .filter((name) => required.has(name));
+  const other = createField(schemas, shape.others ?? ANYTHING, null);
+  const { required } = shape;
+  const lists = [...shape.members]
+    .filter(([name, { schema }]) => {
+      const isSent = document.object(schema)?.readOnly !== true;
+      return fields.get(name)!.list && required.has(name) && isSent;
+    })
+    .map(([name]) => name);
   return function* checkMultipart(bytes, contentType) {
     const byName = Map.groupBy(readParts(bytes, boundaryOf(contentType)), ({ head }) => head.name);
     const { value, marks, faults } = yield* readForm(byName, (name) => fields.get(name) ?? other);

@@ -1,14 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import {
-  itemsOf,
-  othersIn,
-  partsOf,
-  propertiesIn,
-  requiredIn,
-  type Shape,
-  shapeOf,
-} from '../../parameters/shape.ts';
+import { type Shape, shapeOf } from '../../parameters/shape.ts';
 import { xmlFormOf } from './node-type.ts';
 
 export interface Naming {
@@ -98,14 +90,16 @@ export class Plans {
 
   #make(node: Json): Plan {
     const shape = shapeOf(this.#document, node);
-    const parts = partsOf(this.#document, node);
-    const members = propertiesIn(this.#document, parts).flatMap(([name, schema]) =>
-      isObject(schema) ? [this.#member(name, schema)] : [],
-    );
-    const required = requiredIn(parts);
-    const written = propertiesIn(this.#document, parts).map(
-      ([, schema]) => this.#document.object(schema) ?? NOTHING,
-    );
+    const { required } = shape;
+    const flaws = [this.#formOf(shape).flaw];
+    const members = [...shape.members].map(([property, member]): Member => {
+      const { isList, wrapped, attribute, flaw } = this.#formOf(member);
+      flaws.push(flaw);
+      const repeated = isList && !wrapped;
+      const { schema } = repeated ? member.items : member;
+      const naming = namingOf(this.#object(schema), property);
+      return { property, attribute, repeated, naming, schema: schema ?? NOTHING };
+    });
     const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
     return {
       kind: kindOf(shape),
@@ -113,34 +107,21 @@ export class Plans {
       naming: namingOf(node, null),
       members,
       byName: Map.groupBy(members, ({ naming }) => naming.local!),
-      properties: new Set(members.map(({ property }) => property)),
+      properties: new Set(shape.members.keys()),
       always: lists.map(({ property }) => property),
-      others: shape.others && (othersIn(parts) ?? NOTHING),
-      items: itemsOf(this.#document, node) ?? NOTHING,
-      flaw:
-        [node, ...written].map((one) => this.#formOf(one).flaw).find((flaw) => flaw !== null) ??
-        null,
+      others: shape.others && (shape.others.schema ?? NOTHING),
+      items: shape.items.schema ?? NOTHING,
+      flaw: flaws.find((flaw) => flaw !== null) ?? null,
     };
   }
 
-  #formOf(node: Json) {
-    const isList = kindOf(shapeOf(this.#document, node)) === 'list';
-    return { isList, ...xmlFormOf(this.#document, node, isList) };
+  #formOf(shape: Shape) {
+    const isList = kindOf(shape) === 'list';
+    return { isList, ...xmlFormOf(this.#document, this.#object(shape.schema), isList) };
   }
 
-  #member(property: string, schema: Json): Member {
-    const node = this.#document.object(schema) ?? {};
-    const { isList, wrapped, attribute } = this.#formOf(node);
-    const common = { property, attribute };
-    if (!isList || wrapped)
-      return { ...common, naming: namingOf(node, property), repeated: false, schema };
-    const items = itemsOf(this.#document, node) ?? NOTHING;
-    return {
-      ...common,
-      naming: namingOf(this.#document.object(items) ?? {}, property),
-      repeated: true,
-      schema: items,
-    };
+  #object(schema: Json | null): Json {
+    return this.#document.object(schema) ?? NOTHING;
   }
 }
 

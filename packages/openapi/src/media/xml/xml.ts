@@ -6,6 +6,7 @@ import { type Rule, refuse } from '../../faults.ts';
 import type { Reading } from '../../marks.ts';
 import { printablePointer } from '../../names.ts';
 import { read } from '../../parameters/reading.ts';
+import type { Shape } from '../../parameters/shape.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
 
@@ -25,14 +26,13 @@ const STEP = 500;
 /** Returns a sentence if XML cannot express the values. */
 export function createXmlReader(
   document: Document,
-  schema: Json | null,
+  { schema, binary }: Shape,
 ): ((bytes: Uint8Array) => Generator<void, Reading, void>) | string {
   const plans = plansOf(document);
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
   if (!node || (plans.of(node).kind === 'text' && node.xml === undefined)) {
-    const binary = node !== null && plans.of(node).shape.binary;
     return function* readText(bytes) {
       yield* readTree(bytes);
       return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString() };

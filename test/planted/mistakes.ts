@@ -36,7 +36,7 @@ export const MISTAKES: readonly Mistake[] = [
     suite: 'test/observe/log-output.test.ts',
   },
   {
-    file: 'src/ledger/reader.ts',
+    file: 'src/ledger/names.ts',
     text: 'if (number > (known[process]?.number ?? 0))',
     mistake: 'if (number >= (known[process]?.number ?? 0))',
     suite: 'test/ledger',

@@ -191,7 +191,8 @@ describe('the ledger', () => {
         addTraffic(row, await block.read('traffic'), {});
         found.set(block.start, (found.get(block.start) ?? 0) + requestsIn(row));
       }
-      return [...found.values()];
+      // An idle writer stores slices without requests, by the machine's clock.
+      return [...found.values()].filter((requests) => requests > 0);
     };
     expect(await starts('minute')).toEqual(Array(180).fill(1));
     clock.pass(DAY);

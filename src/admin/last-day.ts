@@ -94,7 +94,8 @@ interface KnownUses {
 
 /** For a sliding window the span of the clock. */
 function beganAt(window: Window, at: number): number {
-  return kindOf(window).resetsAsWhole ? at - window.span : at;
+  const { meter, resetsAsWhole } = kindOf(window);
+  return resetsAsWhole ? meter.beginBefore(window, at) : at;
 }
 
 type SubjectName = Pick<Subject, 'key' | 'account'>;

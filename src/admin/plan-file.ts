@@ -18,8 +18,7 @@ import { replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
 import { addressesOf, loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import { parseWindows } from '../config/windows.ts';
-import { DEFAULT_KIND } from '../limits/kinds.ts';
+import { parseWindows, toEntry } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
@@ -67,11 +66,7 @@ function nodeOf(
   document: Document,
   { windows, count, concurrency, weight, addresses }: Plan,
 ): Node {
-  const entries = windows?.map(({ limit, name: per, kind }) => ({
-    limit,
-    per,
-    ...(kind !== DEFAULT_KIND && { kind }),
-  }));
+  const entries = windows?.map(toEntry);
   const node = document.createNode({
     ...(entries ? { windows: entries } : { custom: true }),
     ...(count === 'account' && { count }),

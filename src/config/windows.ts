@@ -1,6 +1,8 @@
 import { deepFreeze } from '../common/freeze.ts';
+import { suggest } from '../common/suggest.ts';
 import type { Window } from '../limits/limits.ts';
 import {
+  entryFault,
   formatWindows,
   nameOfSpan,
   readShort,
@@ -14,10 +16,11 @@ import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 
-export { formatWindows, toWindows, type WindowEntry } from '../limits/notation.ts';
+export { formatWindows, toEntry, toWindows, type WindowEntry } from '../limits/notation.ts';
 
 /**
- * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?}` from JSON.
+ * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?, zone?, anchor?}` from
+ * JSON.
  *
  * @param source the name of the value in problems @returns one to four windows, ordered by span,
  * frozen @throws {ConfigError} with every mistake
@@ -31,7 +34,7 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
 
 /** Such as `60/minute`, equal to the written form. The name of its scope follows. */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
-  const text = formatWindows([{ ...limit, name: nameOfSpan(limit.span) }]);
+  const text = formatWindows([{ ...limit, name: nameOfSpan(limit) }]);
   return limit.scope === undefined ? text : `${text} ${formatScope(limit.scope)}`;
 }
 
@@ -39,12 +42,29 @@ export function windowErrors(
   entries: readonly WindowEntry[],
   pointer: string,
 ): readonly SchemaError[] {
-  return entries.flatMap(({ per }, index) => {
-    const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));
-    if (same === index) return [];
-    const message = `must be another span than that of entry [${same}], is ${quote(per)}`;
-    return [valueError(step(step(pointer, index), 'per'), message)];
+  return entries.flatMap((entry, index) => {
+    const place = step(pointer, index);
+    const fault = entryFault(entry);
+    if (fault === null) return repeatedSpan(entries, index, place);
+    const { field, expected } = fault;
+    const near = field === 'zone' ? nearZone(entry.zone!) : '';
+    const message = `must be ${expected}, is ${quote(entry[field])}${near}`;
+    return [valueError(step(place, field), message)];
   });
+}
+
+function repeatedSpan(entries: readonly WindowEntry[], index: number, place: string) {
+  const spans = entries.map(({ per, kind }) => spanOf(per, kind));
+  const same = spans.indexOf(spans[index]!);
+  if (same === index) return [];
+  const { per } = entries[index]!;
+  const message = `must be another span than that of entry [${same}], is ${quote(per)}`;
+  return [valueError(step(place, 'per'), message)];
+}
+
+function nearZone(zone: string): string {
+  const near = suggest(zone, Intl.supportedValuesOf('timeZone'));
+  return near === null ? '' : `; did you mean ${near}?`;
 }
 
 function entriesIn(text: string, source: string): readonly unknown[] {

@@ -6,6 +6,7 @@ import {
   eachWindow,
   newStrikeState,
 } from './counters.ts';
+import { meterOf } from './kinds.ts';
 import type { BanEscalation, Limits, Window } from './limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
@@ -73,7 +74,7 @@ export function uncounted({ windows }: Limits, now: number): Admission {
   const unused = (window: Window) => ({
     window,
     remaining: window.limit,
-    resetAt: now + window.span,
+    resetAt: meterOf(window).endFrom(window, now),
   });
   return admitted(now, windows.map(unused), 0);
 }

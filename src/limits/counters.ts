@@ -119,7 +119,8 @@ export function correctTimes({ windows, cells, strikeState }: Counters, now: num
   if (strikeState) correctStrikeTimes(strikeState, now);
 }
 
-function correctStrikeTimes(state: StrikeState, now: number): void {
+/** `correctTimes` without the windows, which may be those of earlier limits. */
+export function correctStrikeTimes(state: StrikeState, now: number): void {
   const { refused, refusedIn, strikes } = state;
   // A client that waits as the fast clock demanded returns before the corrected end.
   if (refused.at > now) state.refused = noWait();

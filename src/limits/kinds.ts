@@ -1,5 +1,6 @@
+import { CALENDAR_SPANS } from './calendar.ts';
 import type { Window } from './limits.ts';
-import { fixed, type Meter, sliding } from './windows.ts';
+import { calendar, fixed, type Meter, sliding } from './windows.ts';
 
 /**
  * Everything that differs between window kinds. Other files use these properties, never the kind
@@ -20,24 +21,50 @@ export interface WindowKind {
    * contain it.
    */
   readonly mark: string;
+  /** Words for `per`, and their spans in milliseconds. */
+  readonly spans: Readonly<Record<string, number>>;
+  /** Whether `zone` and `anchor` apply. Otherwise `per` may be a duration. */
+  readonly hasZone: boolean;
 }
 
-const FIXED: WindowKind = Object.freeze({ meter: fixed, resetsAsWhole: true, code: 0, mark: '' });
+const SPANS = Object.freeze({ second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 });
+
+const FIXED: WindowKind = Object.freeze({
+  meter: fixed,
+  resetsAsWhole: true,
+  code: 0,
+  mark: '',
+  spans: SPANS,
+  hasZone: false,
+});
 
 const SLIDING: WindowKind = Object.freeze({
   meter: sliding,
   resetsAsWhole: false,
   code: 1,
   mark: 's',
+  spans: SPANS,
+  hasZone: false,
+});
+
+const CALENDAR: WindowKind = Object.freeze({
+  meter: calendar,
+  resetsAsWhole: true,
+  code: 2,
+  mark: 'c',
+  spans: CALENDAR_SPANS,
+  hasZone: true,
 });
 
 /**
  * Configuration, short form, usage responses and `windowId` use these names. Never change a name:
  * stored counters contain it.
  */
-export const WINDOW_KINDS = Object.freeze({ fixed: FIXED, sliding: SLIDING }) satisfies Readonly<
-  Record<Window['kind'], WindowKind>
->;
+export const WINDOW_KINDS = Object.freeze({
+  fixed: FIXED,
+  sliding: SLIDING,
+  calendar: CALENDAR,
+}) satisfies Readonly<Record<Window['kind'], WindowKind>>;
 
 export const KIND_NAMES = Object.freeze(Object.keys(WINDOW_KINDS) as Window['kind'][]);
 
@@ -49,8 +76,9 @@ export const DEFAULT_KIND: Window['kind'] = 'fixed';
  */
 export function kindOf({ kind }: Window): WindowKind {
   if (kind === 'fixed') return FIXED;
-  kind satisfies 'sliding';
-  return SLIDING;
+  if (kind === 'sliding') return SLIDING;
+  kind satisfies 'calendar';
+  return CALENDAR;
 }
 
 /** `null` for a kind of a newer version. */

@@ -10,14 +10,19 @@ export interface Window {
   readonly name: string;
   /**
    * `fixed`: opened by the first request, reset as a whole at the end of its span. `sliding`: in
-   * any span of this length at most `limit` units are admitted. `WINDOW_KINDS` defines the
-   * differences. A new kind compiles only with a complete entry there.
+   * any span of this length at most `limit` units are admitted. `calendar`: reset at the begin of
+   * each hour, day, week or month. `WINDOW_KINDS` defines the differences. A new kind compiles only
+   * with a complete entry there.
    */
-  readonly kind: 'fixed' | 'sliding';
+  readonly kind: 'fixed' | 'sliding' | 'calendar';
   /** Units admitted per span; a positive integer. */
   readonly limit: number;
-  /** Length in milliseconds. */
+  /** Length in milliseconds; of a calendar window the usual one (`CALENDAR_SPANS`). */
   readonly span: number;
+  /** The time zone of a calendar window; absent in counters, which need none. */
+  readonly zone?: string;
+  /** The day that a week (1: Monday) or month of a calendar window begins with; absent for 1. */
+  readonly anchor?: number;
   /**
    * The only requests that it counts: those of one operation, or of all operations with one tag
    * (`scopes.ts`). Absent, as for plans, keys and accounts: every request. Not `null`, because

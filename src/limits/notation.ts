@@ -1,68 +1,124 @@
-import { DEFAULT_KIND, KIND_NAMES } from './kinds.ts';
+import { DEFAULT_ZONE, isZone, lastAnchor } from './calendar.ts';
+import { DEFAULT_KIND, KIND_NAMES, WINDOW_KINDS } from './kinds.ts';
 import type { Window } from './limits.ts';
 
 export interface WindowEntry {
   readonly limit: number;
-  /** `second`, `minute`, `hour`, `day`, or a duration. */
+  /** A word of the kind (`spans`), or a duration. */
   readonly per: string;
   readonly kind?: Window['kind'];
+  readonly zone?: string;
+  readonly anchor?: number;
 }
-
-const SPANS: Readonly<Record<string, number>> = {
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-};
 
 /** Also in the schema of plans.yaml; a test compares them. */
 const MAX_WINDOWS = 4;
 const MAX_UNITS = 1_000_000_000_000;
 const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
 
-/** Milliseconds of `minute` or `10s`; `null` if it is neither. */
-export function spanOf(per: string): number | null {
-  return Object.hasOwn(SPANS, per) ? SPANS[per]! : parseDuration(per);
+/** Milliseconds of `minute` or `10s`; `null` if windows of the kind cannot have this span. */
+export function spanOf(per: string, kind: Window['kind'] = DEFAULT_KIND): number | null {
+  const { spans, hasZone } = WINDOW_KINDS[kind];
+  if (Object.hasOwn(spans, per)) return spans[per]!;
+  return hasZone ? null : parseDuration(per);
 }
 
-export function nameOfSpan(span: number): string {
-  return Object.keys(SPANS).find((one) => SPANS[one] === span) ?? formatDuration(span);
+export function nameOfSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): string {
+  const { spans } = WINDOW_KINDS[kind];
+  return Object.keys(spans).find((one) => spans[one] === span) ?? formatDuration(span);
 }
 
-/** The parts of the short form `60/minute,10/10s:sliding`; an invalid part stays text. */
-export function readShort(
-  text: string,
-): readonly (string | { limit: number; per: string; kind?: string })[] {
+/**
+ * The parts of the short form `60/minute,10/10s:sliding,1000/month:calendar:Europe/Berlin:15`; an
+ * invalid part stays text.
+ */
+export function readShort(text: string): readonly (string | ShortEntry)[] {
   return text.split(',', 100).map((part) => {
-    const [, limit, per, kind] = /^\s*(\d{1,15})\/(\w+)(?::(\w+))?\s*$/.exec(part) ?? [];
+    const [, limit, per, kind, zone, anchor] = SHORT_FORM.exec(part) ?? [];
     if (limit === undefined || per === undefined) return part;
-    return { limit: Number(limit), per, ...(kind !== undefined && { kind }) };
+    return {
+      limit: Number(limit),
+      per,
+      ...(kind !== undefined && { kind }),
+      ...(zone !== undefined && { zone }),
+      ...(anchor !== undefined && { anchor: Number(anchor) }),
+    };
   });
 }
+
+interface ShortEntry extends Omit<WindowEntry, 'kind'> {
+  readonly kind?: string;
+}
+
+const SHORT_FORM = /^\s*(\d{1,15})\/(\w+)(?::(\w+)(?::([\w+/-]+)(?::(\d{1,2}))?)?)?\s*$/;
 
 /** Windows of valid entries, ordered from the shortest span. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
-    .map(({ limit, per, kind = DEFAULT_KIND }) => ({
+    .map(({ limit, per, kind = DEFAULT_KIND, ...calendar }) => ({
       name: per,
       kind,
       limit,
-      span: checkedSpan(per),
+      span: checkedSpan(per, kind),
+      ...(WINDOW_KINDS[kind].hasZone && { zone: DEFAULT_ZONE }),
+      ...calendar,
     }))
     .sort((a, b) => a.span - b.span);
 }
 
-export function formatWindows(windows: readonly Window[]): string {
-  return windows
-    .map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`)
-    .join(',');
+/** The inverse of `toWindows`. */
+export function toEntry({ limit, name, kind, zone, anchor }: Window): WindowEntry {
+  return {
+    limit,
+    per: name,
+    ...(kind !== DEFAULT_KIND && { kind }),
+    ...(zone !== undefined && { zone }),
+    ...(anchor !== undefined && { anchor }),
+  };
 }
+
+/** The inverse of `readShort`. */
+export function formatWindows(windows: readonly Window[]): string {
+  return windows.map((window) => `${window.limit}/${window.name}${kindInShort(window)}`).join(',');
+}
+
+function kindInShort({ kind, zone, anchor }: Window): string {
+  if (kind === DEFAULT_KIND) return '';
+  return [kind, zone, anchor].map((part) => (part === undefined ? '' : `:${part}`)).join('');
+}
+
+export interface EntryFault {
+  readonly field: 'per' | 'zone' | 'anchor';
+  /** What the field must be, as the end of a sentence. */
+  readonly expected: string;
+}
+
+/** The first fault of an entry whose fields have the right types and forms; `null`: valid. */
+export function entryFault(entry: WindowEntry): EntryFault | null {
+  const { per, kind = DEFAULT_KIND, zone, anchor } = entry;
+  const { hasZone } = WINDOW_KINDS[kind];
+  const span = spanOf(per, kind);
+  if (span === null) return { field: 'per', expected: hasZone ? CALENDAR_PER : PER };
+  if (zone !== undefined && !hasZone) return { field: 'zone', expected: WITHOUT_CALENDAR };
+  if (zone !== undefined && !isZone(zone)) return { field: 'zone', expected: ZONE };
+  if (anchor === undefined) return null;
+  const last = hasZone ? lastAnchor(span) : null;
+  if (last === null) return { field: 'anchor', expected: WITHOUT_DAYS };
+  return anchor <= last ? null : { field: 'anchor', expected: `from 1 to ${last} for a ${per}` };
+}
+
+const PER =
+  'second, minute, hour, day or a duration such as 10s, or week or month of kind calendar';
+const CALENDAR_PER = 'hour, day, week or month for kind calendar';
+const ZONE = 'a time zone such as Europe/Berlin';
+const WITHOUT_CALENDAR = 'absent unless kind is calendar';
+const WITHOUT_DAYS = 'absent unless kind is calendar and per is week or month';
 
 /** Reads windows in the short or the long form. An error is returned as the end of a sentence. */
 export function readWindows(value: unknown): readonly Window[] | string {
   const entries = typeof value === 'string' ? readShort(value) : value;
   if (!Array.isArray(entries))
-    return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}';
+    return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind, zone, anchor}';
   if (entries.length < 1 || entries.length > MAX_WINDOWS)
     return `must be one to ${MAX_WINDOWS} windows`;
   const spans = new Set<number>();
@@ -77,22 +133,37 @@ export function readWindows(value: unknown): readonly Window[] | string {
 }
 
 function faultIn(entry: object, spans: Set<number>): string | null {
-  const { limit, per, kind, ...rest } = entry as Record<string, unknown>;
-  if (Object.keys(rest).length > 0) return 'must have no other members than limit, per and kind';
+  const { limit, per, kind, zone, anchor, ...rest } = entry as Record<string, unknown>;
+  if (Object.keys(rest).length > 0)
+    return 'must have no other members than limit, per, kind, zone and anchor';
   if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_UNITS)
     return `must have a limit from 1 to ${MAX_UNITS}`;
   if (kind !== undefined && !KIND_NAMES.some((name) => name === kind))
-    return `must be ${KIND_NAMES.join(' or ')}`;
-  const span = typeof per === 'string' ? spanOf(per) : null;
-  if (span === null || span < SHORTEST || span > LONGEST)
-    return 'must be per second, minute, hour, day or a duration from 1s to 366d';
+    return `must be one of ${KIND_NAMES.join(', ')}`;
+  if (typeof per !== 'string') return RANGE;
+  if (zone !== undefined && typeof zone !== 'string') return wrongField('zone', ZONE);
+  if (anchor !== undefined && !isAnchor(anchor)) return wrongField('anchor', 'from 1 to 31');
+  const fault = entryFault(entry as WindowEntry);
+  if (fault?.expected === ZONE) return `${wrongField('zone', ZONE)}, not ${JSON.stringify(zone)}`;
+  if (fault !== null) return wrongField(fault.field, fault.expected);
+  const span = spanOf(per, kind as Window['kind'])!;
+  if (span < SHORTEST || span > LONGEST) return RANGE;
   if (spans.has(span)) return 'must be over another span than the window before';
   spans.add(span);
   return null;
 }
 
-function checkedSpan(per: string): number {
-  const span = spanOf(per);
+const RANGE = 'must be per second, minute, hour, day or a duration from 1s to 366d';
+
+const wrongField = (field: string, expected: string): string =>
+  `must be a window whose ${field} is ${expected}`;
+
+function isAnchor(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 31;
+}
+
+function checkedSpan(per: string, kind: Window['kind']): number {
+  const span = spanOf(per, kind);
   if (span === null) throw new TypeError(`no span: ${per}`);
   return span;
 }

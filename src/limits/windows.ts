@@ -1,3 +1,4 @@
+import { periodAt } from './calendar.ts';
 import type { Window } from './limits.ts';
 
 /**
@@ -31,7 +32,11 @@ export interface Meter {
    * When to charge these units to another counter: when the window opened, or `now` if each unit
    * has its own time.
    */
-  openedAt(cells: readonly number[], at: number, now: number): number;
+  openedAt(cells: readonly number[], at: number, window: Window, now: number): number;
+  /** When units return that are charged to fresh cells at `now`. */
+  endFrom(window: Window, now: number): number;
+  /** When a window opened that ends at `end`. */
+  beginBefore(window: Window, end: number): number;
 }
 
 /** Cells: [openedAt, used]. Closed after the span, or if never opened. */
@@ -60,6 +65,8 @@ export const fixed: Meter = {
   },
   staleAt: (cells, at, window) => cells[at]! + window.span,
   openedAt: (cells, at) => cells[at]!,
+  endFrom: ({ span }, now) => now + span,
+  beginBefore: ({ span }, end) => end - span,
 };
 
 function isOpen(cells: readonly number[], at: number, window: Window, now: number): boolean {
@@ -132,7 +139,9 @@ export const sliding: Meter = {
     cells[cellOf(at, slot)]! += moved;
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
-  openedAt: (_cells, _at, now) => now,
+  openedAt: (_cells, _at, _window, now) => now,
+  endFrom: ({ span }, now) => now + span,
+  beginBefore: ({ span }, end) => end - span,
 };
 
 function slotLength(window: Window): number {
@@ -154,3 +163,41 @@ function cellOf(at: number, slot: number): number {
 function oldestCounted(cells: readonly number[], at: number, window: Window, now: number): number {
   return Math.max(0, Math.max(cells[at]!, slotOf(window, now)) - SLOTS);
 }
+
+/** Milliseconds by which a clock may jitter back across the begin of a period. */
+const JITTER = 1_000;
+
+/**
+ * Cells: [end of the period, used]. The end is stored, so cells show when they are stale without
+ * the zone. A change of zone or anchor keeps the units: they count in the period that is current
+ * then.
+ */
+export const calendar: Meter = {
+  size: 2,
+  used: (cells, at, _window, now) => (cells[at]! > now ? cells[at + 1]! : 0),
+  charge(cells, at, window, cost, now) {
+    if (cells[at]! > now) {
+      cells[at + 1]! += cost;
+    } else {
+      cells[at] = periodAt(window, now).end;
+      cells[at + 1] = cost;
+    }
+  },
+  refund(cells, at, _window, units, now) {
+    if (cells[at]! > now) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
+  },
+  resetAt: (cells, at, window, now) => (cells[at]! > now ? cells[at]! : periodAt(window, now).end),
+  fitsAt: (cells, at, window, cost, now) =>
+    calendar.used(cells, at, window, now) + cost <= window.limit
+      ? now
+      : calendar.resetAt(cells, at, window, now),
+  correctTimes(cells, at, window, now) {
+    const end = cells[at]!;
+    if (end <= now || end === periodAt(window, now).end) return;
+    if (end !== periodAt(window, now + JITTER).end) cells[at] = periodAt(window, now).end;
+  },
+  staleAt: (cells, at) => cells[at]!,
+  openedAt: (cells, at, window) => calendar.beginBefore(window, cells[at]!),
+  endFrom: (window, now) => periodAt(window, now).end,
+  beginBefore: (window, end) => periodAt(window, end - 1).begin,
+};

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
 import { formatWindows, parseWindows } from '../../src/config/windows.ts';
 import { DEFAULT_KIND, KIND_NAMES } from '../../src/limits/kinds.ts';
-import { MINUTE } from '../support/limits.ts';
+import { HOUR } from '../support/limits.ts';
 
 const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 
@@ -41,11 +41,11 @@ describe('the kinds of windows', () => {
   test.each(KIND_NAMES)(
     '%s is read from the short form, and written if it is not the default',
     (kind) => {
-      const windows = parseWindows(`60/minute:${kind}`);
-      expect(windows).toEqual([{ name: 'minute', kind, limit: 60, span: MINUTE }]);
-      expect(formatWindows(windows)).toBe(
-        kind === DEFAULT_KIND ? '60/minute' : `60/minute:${kind}`,
-      );
+      const windows = parseWindows(`60/hour:${kind}`);
+      const { zone, ...rest } = windows[0]!;
+      expect(rest).toEqual({ name: 'hour', kind, limit: 60, span: HOUR });
+      const written = zone === undefined ? kind : `${kind}:${zone}`;
+      expect(formatWindows(windows)).toBe(kind === DEFAULT_KIND ? '60/hour' : `60/hour:${written}`);
     },
   );
 });

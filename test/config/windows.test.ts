@@ -6,6 +6,7 @@ import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { mistakesOf } from './mistakes.ts';
 
 const minute = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
+const MONTH = 31 * 86_400_000;
 const day = { name: 'day', kind: 'fixed', limit: 1000, span: 86_400_000 };
 
 describe('own limits', () => {
@@ -20,6 +21,27 @@ describe('own limits', () => {
       [
         { name: 'second', kind: 'fixed', limit: 1, span: 1000 },
         { name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 },
+      ],
+    ],
+    ['9/month:calendar', [{ name: 'month', kind: 'calendar', limit: 9, span: MONTH, zone: 'UTC' }]],
+    [
+      '9/week:calendar:Europe/Berlin:7,1/day:calendar:America/Argentina/Buenos_Aires',
+      [
+        {
+          name: 'day',
+          kind: 'calendar',
+          limit: 1,
+          span: 86_400_000,
+          zone: 'America/Argentina/Buenos_Aires',
+        },
+        {
+          name: 'week',
+          kind: 'calendar',
+          limit: 9,
+          span: 7 * 86_400_000,
+          zone: 'Europe/Berlin',
+          anchor: 7,
+        },
       ],
     ],
     ['1000000000000/366d', [{ name: '366d', kind: 'fixed', limit: 1e12, span: 366 * 86_400_000 }]],
@@ -54,13 +76,39 @@ describe('own limits', () => {
       ],
     ],
     [
-      '0/minute,1/month',
+      '0/minute,1/year',
       [
         'limits [0].limit: must be a whole number from 1 to 1000000000000, is 0',
-        'limits [1].per: must be second, minute, hour, day or a duration such as 10s, is "month"',
+        'limits [1].per: must be second, minute, hour, day, week, month or a duration such as 10s, is "year"',
       ],
     ],
-    ['1/minute:rolling', ['limits [0].kind: must be fixed or sliding, is "rolling"']],
+    ['1/minute:rolling', ['limits [0].kind: must be fixed, sliding or calendar, is "rolling"']],
+    [
+      '1/month',
+      [
+        'limits [0].per: must be second, minute, hour, day or a duration such as 10s, or week or month of kind calendar, is "month"',
+      ],
+    ],
+    [
+      '1/10s:calendar',
+      ['limits [0].per: must be hour, day, week or month for kind calendar, is "10s"'],
+    ],
+    [
+      '1/day:calendar:Europe/Berln',
+      [
+        'limits [0].zone: must be a time zone such as Europe/Berlin, is "Europe/Berln"; did you mean Europe/Berlin?',
+      ],
+    ],
+    [
+      '1/day:calendar:nowhere',
+      ['limits [0].zone: must be a time zone such as Europe/Berlin, is "nowhere"'],
+    ],
+    ['1/hour:sliding:UTC', ['limits [0].zone: must be absent unless kind is calendar, is "UTC"']],
+    ['1/week:calendar:UTC:8', ['limits [0].anchor: must be from 1 to 7 for a week, is 8']],
+    [
+      '1/day:calendar:UTC:2',
+      ['limits [0].anchor: must be absent unless kind is calendar and per is week or month, is 2'],
+    ],
     ['1/500ms', ['limits [0].per: must be from 1s to 366d, is "500ms"']],
     ['1/minute,2/60s', ['limits [1].per: must be another span than that of entry [0], is "60s"']],
     ['1/1s,1/2s,1/3s,1/4s,1/5s', ['limits: must have at most 4 entries, has 5']],
@@ -72,7 +120,7 @@ describe('own limits', () => {
     [
       [{ limit: '60', per: 'minute', burst: 5 }, null],
       [
-        'limits [0].burst: is unknown; known here: limit, per, kind',
+        'limits [0].burst: is unknown; known here: limit, per, kind, zone, anchor',
         'limits [0].limit: must be a whole number from 1 to 1000000000000, is "60"',
         'limits [1]: must be a map, is empty',
       ],
@@ -105,12 +153,23 @@ describe('the short form', () => {
     fc.constantFrom('second', 'minute', 'hour', 'day'),
     fc.integer({ min: 1000, max: 366 * 86_400_000 }).map(formatDuration),
   );
-  const entry = fc.record({
-    limit: fc.integer({ min: 1, max: 1e12 }),
-    per: span,
-    kind: fc.constantFrom(...KIND_NAMES),
-  });
-  const spanOf = ({ per }: { per: string }) => parseWindows([{ limit: 1, per }])[0]!.span;
+  const limit = fc.integer({ min: 1, max: 1e12 });
+  const kind = fc.constantFrom(...KIND_NAMES.filter((name) => name !== 'calendar'));
+  const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'Etc/GMT+5', 'America/Port-au-Prince');
+  const entry = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ limit, per: span, kind }) },
+    fc.record(
+      {
+        limit,
+        kind: fc.constant('calendar'),
+        per: fc.constantFrom('week', 'month'),
+        zone,
+        anchor: fc.integer({ min: 1, max: 7 }),
+      },
+      { requiredKeys: ['limit', 'kind', 'per'] },
+    ),
+  );
+  const spanOf = (one: object) => parseWindows([one])[0]!.span;
   const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: spanOf });
 
   test('means the same as JSON, ordered by span, and round-trips', () => {

@@ -9,18 +9,29 @@ import {
 } from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, window } from '../support/limits.ts';
+import {
+  DAY,
+  ESCALATION,
+  HOUR,
+  hasSpan,
+  limits,
+  MINUTE,
+  SECOND,
+  window,
+} from '../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
 /** Limits of one to three windows, of every kind and mixed, without bans. */
 const lenient = fc
   .uniqueArray(
-    fc.record({
-      limit: fc.integer({ min: 1, max: 10 }),
-      span: fc.constantFrom(SECOND, 7_001, MINUTE, HOUR),
-      kind: fc.constantFrom(...KIND_NAMES),
-    }),
+    fc
+      .record({
+        limit: fc.integer({ min: 1, max: 10 }),
+        span: fc.constantFrom(SECOND, 7_001, MINUTE, HOUR),
+        kind: fc.constantFrom(...KIND_NAMES),
+      })
+      .filter(hasSpan),
     { minLength: 1, maxLength: 3, selector: ({ span }) => span },
   )
   .map((ones) =>

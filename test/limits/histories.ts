@@ -19,8 +19,37 @@ export interface Step {
  */
 export const spans = fc.constantFrom(7, SECOND, 7_001, MINUTE, HOUR, DAY);
 
+const WEEK = 7 * DAY;
+const MONTH = 31 * DAY;
+
+/** Zones without and with daylight saving time, with half hours, and with a shift of half an hour. */
+export const zones = fc.constantFrom(
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+  'America/St_Johns',
+  'Pacific/Chatham',
+);
+
+/** Limits of 12 units at most. */
+export const calendarWindows: fc.Arbitrary<Window> = fc
+  .record({
+    limit: fc.integer({ min: 1, max: 12 }),
+    span: fc.constantFrom(HOUR, DAY, WEEK, MONTH),
+    zone: zones,
+    day: fc.integer({ min: 1, max: 31 }),
+  })
+  .map(({ limit, span, zone, day }) => {
+    const anchor = span === MONTH ? day : ((day - 1) % 7) + 1;
+    const own = { ...window(limit, span, 'calendar'), zone };
+    return span < WEEK ? own : { ...own, anchor };
+  });
+
 /** Windows of one kind, so small that a short history fills them. */
 export function windowsOf(kind: Window['kind']): fc.Arbitrary<Window> {
+  if (kind === 'calendar') return calendarWindows;
   return fc
     .record({ limit: fc.integer({ min: 1, max: 12 }), span: spans })
     .map(({ limit, span }) => window(limit, span, kind));

@@ -19,9 +19,9 @@ kindOf(window);
 WINDOW_KINDS[window.kind];
 
 function spelled({ kind }: { readonly kind: More }): string {
-  if (kind === 'fixed') return 'fixed';
+  if (kind === 'fixed' || kind === 'sliding') return kind;
   // @ts-expect-error: the last branch of `kindOf` with one kind more in the union.
-  kind satisfies 'sliding';
+  kind satisfies 'calendar';
   return kind;
 }
 spelled satisfies (window: Window) => string;
@@ -38,9 +38,14 @@ lacking.resetsAsWhole satisfies WindowKind;
 lacking.code satisfies WindowKind;
 // @ts-expect-error: an entry without its mark in Redis.
 lacking.mark satisfies WindowKind;
-// @ts-expect-error: an entry without a word, or `null`, for the reference page.
-lacking.remark satisfies WindowKind;
+// @ts-expect-error: an entry without the words of its spans.
+lacking.spans satisfies WindowKind;
+// @ts-expect-error: an entry that does not say whether it has a time zone.
+lacking.hasZone satisfies WindowKind;
 
 /** Each property has its lines above. */
-declare const asked: Record<'meter' | 'resetsAsWhole' | 'code' | 'mark' | 'remark', true>;
+declare const asked: Record<
+  'meter' | 'resetsAsWhole' | 'code' | 'mark' | 'spans' | 'hasZone',
+  true
+>;
 asked satisfies Record<keyof WindowKind, true>;

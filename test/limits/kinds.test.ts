@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE, window } from '../support/limits.ts';
 
 describe('the table of kinds', () => {
   test('is what the spelt-out look-up answers from', () => {
-    for (const kind of KIND_NAMES) expect(kindOf(window(1, MINUTE, kind))).toBe(WINDOW_KINDS[kind]);
+    for (const kind of KIND_NAMES) expect(kindOf(window(1, HOUR, kind))).toBe(WINDOW_KINDS[kind]);
     expect(new Set(Object.values(WINDOW_KINDS)).size).toBe(KIND_NAMES.length);
   });
 
@@ -37,13 +37,14 @@ describe('the table of kinds', () => {
   test('keeps the words and numbers of stored counters', () => {
     expect(
       KIND_NAMES.map((kind) => [
-        windowId(window(1, MINUTE, kind)),
+        windowId(window(1, HOUR, kind)),
         WINDOW_KINDS[kind].code,
         WINDOW_KINDS[kind].mark,
       ]),
     ).toEqual([
-      ['fixed:60000', 0, ''],
-      ['sliding:60000', 1, 's'],
+      ['fixed:3600000', 0, ''],
+      ['sliding:3600000', 1, 's'],
+      ['calendar:3600000', 2, 'c'],
     ]);
   });
 });
@@ -53,9 +54,9 @@ describe('a counter', () => {
     [MINUTE, HOUR, DAY].map((span) => window(1, span, kind)),
   );
 
-  test('is the same for windows of one kind and span, whatever their limits and names are', () => {
+  test('is the same for windows of one kind and span, whatever their limits, names and zones are', () => {
     for (const one of windows) {
-      const other = { ...one, name: 'other', limit: 7 };
+      const other = { ...one, name: 'other', limit: 7, zone: 'Asia/Tokyo', anchor: 2 };
       expect(isSameCounter(one, other)).toBe(true);
       expect(windowId(one)).toBe(windowId(other));
     }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { KIND_NAMES, WINDOW_KINDS } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import { SLOTS } from '../../src/limits/windows.ts';
-import { DAY, MINUTE, SECOND, window } from '../support/limits.ts';
+import { DAY, HOUR, MINUTE, SECOND, window } from '../support/limits.ts';
 import {
   beginnings,
   type Counter,
@@ -38,7 +38,7 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
         const fresh = live(one, now, []);
         expect(usedAt(fresh, now)).toBe(0);
         expect(fitsAt(fresh, one.limit)).toBe(now);
-        expect(resetAt(fresh, now)).toBe(now + one.span);
+        expect(resetAt(fresh, now)).toBe(meter.endFrom(one, now));
         expect(meter.staleAt(fresh.cells, fresh.at, one)).toBeLessThanOrEqual(now);
       }),
     );
@@ -110,7 +110,7 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
       const reset = resetAt(counter, now);
       expect(reset).toBeGreaterThan(now);
       if (used === 0) {
-        expect(reset).toBe(now + window.span);
+        expect(reset).toBe(meter.endFrom(window, now));
         return;
       }
       expect(usedAt(counter, reset - 1)).toBe(used);
@@ -140,9 +140,10 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
   test('returns since when units count: the opening of the window, or now if each unit has its own time', () => {
     holds((counter) => {
       const { window, cells, at, now } = counter;
-      const openedAt = meter.openedAt(cells, at, now);
+      const openedAt = meter.openedAt(cells, at, window, now);
       if (!resetsAsWhole) expect(openedAt).toBe(now);
-      else if (usedAt(counter, now) > 0) expect(openedAt).toBe(resetAt(counter, now) - window.span);
+      else if (usedAt(counter, now) > 0)
+        expect(openedAt).toBe(meter.beginBefore(window, resetAt(counter, now)));
     });
   });
 
@@ -152,12 +153,14 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
         windowsOf(kind).chain((one) => fc.tuple(fc.constant(one), beginnings, histories(one.span))),
         ([one, start, steps]) => {
           const charges = steps.map((step) => ({ ...step, refund: false }));
-          live(one, start, charges, ({ window: { span, limit }, cells, at, now, charged }) => {
+          live(one, start, charges, ({ cells, at, now, charged }) => {
             // Where all units come back at once, the span that counts is the one since it was
             // opened; else it is any.
-            const from = resetsAsWhole ? meter.openedAt(cells, at, now) : now - span + 1;
-            const inSpan = charged.filter((one) => one.now >= from && one.now < from + span);
-            expect(inSpan.reduce((sum, { units }) => sum + units, 0)).toBeLessThanOrEqual(limit);
+            const from = resetsAsWhole ? meter.openedAt(cells, at, one, now) : now - one.span + 1;
+            const until = meter.endFrom(one, from);
+            const inSpan = charged.filter((one) => one.now >= from && one.now < until);
+            const used = inSpan.reduce((sum, { units }) => sum + units, 0);
+            expect(used).toBeLessThanOrEqual(one.limit);
           });
         },
       ),
@@ -188,10 +191,22 @@ describe('when units come back', () => {
       [60_999, 1],
       [61_000, 0],
     ],
+    // The hour ends, and the charges came in its last minute.
+    calendar: [
+      [0, 3],
+      [39_999, 3],
+      [40_000, 0],
+    ],
+  };
+  const begins: Record<Window['kind'], readonly [start: number, span: number]> = {
+    fixed: [START, MINUTE],
+    sliding: [START, MINUTE],
+    calendar: [START + 59 * MINUTE, HOUR],
   };
 
   test.each(KIND_NAMES)('%s', (kind) => {
-    const { cells, at, window: one, now } = live(window(3, MINUTE, kind), START, charges);
+    const [start, span] = begins[kind];
+    const { cells, at, window: one, now } = live(window(3, span, kind), start, charges);
     const { meter } = WINDOW_KINDS[kind];
     expect(
       expected[kind].map(([after]) => [after, meter.used(cells, at, one, now + after)]),

@@ -11,6 +11,9 @@ function planOf(name: string, windows: KeyPlan['windows'], more: Partial<KeyPlan
 
 const minute = (limit: number, kind: 'fixed' | 'sliding' = 'fixed') =>
   ({ name: 'minute', kind, limit, span: MINUTE }) as const;
+/** An hour that begins at half past in UTC. */
+const inIndia = (limit: number) =>
+  ({ name: 'hour', kind: 'calendar', limit, span: HOUR, zone: 'Asia/Kolkata' }) as const;
 const day = (limit: number) => ({ name: 'day', kind: 'fixed', limit, span: DAY }) as const;
 
 const PLANS: readonly KeyPlan[] = [
@@ -19,6 +22,7 @@ const PLANS: readonly KeyPlan[] = [
   planOf('short', [{ name: '10s', kind: 'fixed', limit: 4, span: 10 * SECOND }, minute(15)]),
   planOf('shared', [minute(20)], { count: 'account' }),
   planOf('narrow', [minute(30)], { concurrency: 4 }),
+  planOf('calendar', [minute(15), inIndia(25)]),
   planOf('wide', [minute(600)]),
 ];
 
@@ -33,7 +37,17 @@ export function plansOfRuns(factor = 1): Plans {
   return { ...SHIPPED_PLANS, plans: new Map(changed.map((plan) => [plan.name, plan])) };
 }
 
-const KEYS = ['small', 'small', 'sliding', 'short', 'shared', 'shared', 'narrow', 'wide'];
+const KEYS = [
+  'small',
+  'small',
+  'sliding',
+  'short',
+  'shared',
+  'shared',
+  'calendar',
+  'narrow',
+  'wide',
+];
 /** The key that no one uses up. */
 const WIDE = KEYS.length - 1;
 /** Milliseconds of a stretch with acts. */

@@ -4,6 +4,7 @@ import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
 import {
+  calendar,
   DAY,
   ESCALATION,
   HOUR,
@@ -285,6 +286,93 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.now = refused.retryAt;
       expect((await admit(subject, sliding)).verdict).toBe('admitted');
       expect((await admit(subject, sliding)).verdict).toBe('limited');
+    });
+  });
+
+  describe('calendar windows', () => {
+    const MIDNIGHT = Date.parse('2026-03-28T23:00Z');
+    const inZone = (zone: string, limit = 3) => limits([calendar(limit, DAY, zone)]);
+    const berlin = inZone('Europe/Berlin');
+    const readings = ({ readings }: Admission) =>
+      readings.map(({ remaining, resetAt }) => [remaining, resetAt]);
+
+    beforeEach(() => {
+      clock.now = MIDNIGHT - 30 * SECOND;
+    });
+
+    test('reset at midnight of their zone, also a day of 23 hours', async () => {
+      const subject = fresh();
+      const [first] = await times(3, subject, berlin);
+      expect(readings(first!)).toEqual([[2, MIDNIGHT]]);
+      clock.now = MIDNIGHT - 1;
+      expect(await admit(subject, berlin)).toMatchObject({
+        verdict: 'limited',
+        retryAt: MIDNIGHT,
+      });
+      clock.now = MIDNIGHT;
+      expect(readings(await admit(subject, berlin))).toEqual([[2, MIDNIGHT + 23 * HOUR]]);
+    });
+
+    test('show their end while nothing is used', async () => {
+      expect(readings(await state.look(fresh(), berlin))).toEqual([[3, MIDNIGHT]]);
+    });
+
+    test('keep their units when zone or anchor changes, until the end of the new period', async () => {
+      const subject = fresh();
+      await times(2, subject, berlin);
+      const tokyo = inZone('Asia/Tokyo');
+      const end = Date.parse('2026-03-29T15:00Z');
+      expect(readings(await admit(subject, tokyo))).toEqual([[0, end]]);
+      expect(await admit(subject, tokyo)).toMatchObject({ verdict: 'limited', retryAt: end });
+      clock.now = end;
+      expect(await admit(subject, tokyo)).toMatchObject({ verdict: 'admitted' });
+    });
+
+    test('get units back with a grant and a reset', async () => {
+      const subject = fresh();
+      await times(3, subject, berlin);
+      await state.grant(subject, berlin, 2, null);
+      expect(readings(await state.look(subject, berlin))).toEqual([[2, MIDNIGHT]]);
+      await state.reset(subject);
+      expect(readings(await state.look(subject, berlin))).toEqual([[3, MIDNIGHT]]);
+    });
+
+    test('count units of a fast clock in the period of the corrected one', async () => {
+      const subject = fresh();
+      clock.now = MIDNIGHT + 10 * DAY;
+      await times(2, subject, berlin);
+      clock.now = MIDNIGHT - HOUR;
+      expect(readings(await state.look(subject, berlin))).toEqual([[1, MIDNIGHT]]);
+      await admit(subject, berlin);
+      expect(await admit(subject, berlin)).toMatchObject({ retryAt: MIDNIGHT });
+    });
+
+    test('lose no unit of a new period when the clock jitters back across its begin', async () => {
+      const subject = fresh();
+      clock.now = MIDNIGHT + 5;
+      await admit(subject, berlin);
+      clock.now = MIDNIGHT - 5;
+      await admit(subject, berlin);
+      clock.now = MIDNIGHT + 10;
+      expect(readings(await admit(subject, berlin))).toEqual([[0, MIDNIGHT + 23 * HOUR]]);
+    });
+
+    test('ban a client that does not wait for midnight, and for a scope count its requests', async () => {
+      const subject = fresh();
+      const login = limits([
+        window(100, MINUTE),
+        { ...calendar(2, DAY, 'Europe/Berlin'), scope: 'login' },
+      ]);
+      await state.admit(subject, login, 2, ['login']);
+      expect(await admit(subject, login)).toMatchObject({ verdict: 'admitted' });
+      let answer = await state.admit(subject, login, 1, ['login']);
+      while (answer.verdict === 'limited') {
+        clock.pass(ESCALATION.grace);
+        answer = await state.admit(subject, login, 1, ['login']);
+      }
+      expect(answer).toMatchObject({ verdict: 'banned', banBegins: true });
+      const { name: _, zone: __, ...limit } = login.windows[1]!;
+      expect(await state.bans()).toContainEqual(expect.objectContaining({ subject, limit }));
     });
   });
 

@@ -25,7 +25,7 @@ import { JournalError } from '../../src/state/journal/format.ts';
 import type { State } from '../../src/state/state.ts';
 import { KEPT } from '../support/audit.ts';
 import { storedCounters } from '../support/counters.ts';
-import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { calendar, DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
@@ -92,7 +92,7 @@ describe('packed counters', () => {
     );
   });
 
-  test("say so where they have windows of a scope, which earlier versions would take for a subject's own", () => {
+  test('say so where they have windows that earlier versions would read as others: of a scope, of the calendar', () => {
     const packer = new CounterPacker();
     const own = window(5, MINUTE);
     const formatOf = (...lists: (readonly Window[])[]) => {
@@ -102,6 +102,8 @@ describe('packed counters', () => {
     };
     expect(formatOf([own], [own, { ...own, scope: 'login' }])).toBe(2);
     expect(formatOf([own])).toBe(1);
+    const month = calendar(5, 31 * DAY, 'Europe/Berlin', 15);
+    expect(formatOf([{ ...own, scope: 'login' }, month], [own])).toBe(3);
   });
 
   test('share their lists of windows, like counters in memory', () => {
@@ -117,7 +119,7 @@ describe('packed counters', () => {
   });
 
   test.each([
-    [Buffer.from([3, 0]), /f was written by another storegate \(counters 3\)/],
+    [Buffer.from([4, 0]), /f was written by another storegate \(counters 4\)/],
     [Buffer.from([1, 9]), /f holds a record that is not valid counters \(9\)/],
   ])('of another format are refused: %j', (payload, message) => {
     expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(message);

@@ -7,7 +7,17 @@ import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
-import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import {
+  calendar,
+  DAY,
+  HOUR,
+  limits,
+  MINUTE,
+  SECOND,
+  scoped,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 
 /**
@@ -49,7 +59,10 @@ const PLANS: readonly Limits[] = [
   ),
   // The scripts know every kind of window; a kind that they took for another would count
   // differently.
-  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], ESCALATION)),
+  ...KIND_NAMES.map((kind) => limits([window(4, HOUR, kind)], ESCALATION)),
+  limits([window(3, MINUTE), calendar(9, DAY, 'Europe/Berlin')], ESCALATION),
+  limits([calendar(9, DAY, 'America/New_York'), calendar(40, 31 * DAY, 'UTC', 15)], ESCALATION),
+  limits([{ ...calendar(2, HOUR, 'Asia/Kolkata'), scope: 'login' }, window(12, HOUR)], ESCALATION),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
 ];

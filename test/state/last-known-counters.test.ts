@@ -17,6 +17,7 @@ import {
 import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
 import {
+  calendar,
   DAY,
   ESCALATION,
   HOUR,
@@ -148,6 +149,22 @@ test('what has passed is left out', () => {
   expect(later.windows.map(({ units }) => units)).toEqual([0, 2]);
   expect(later.ban).toBeNull();
   expect(withoutOutdated({ known: null, dues: [due] }, 2 * HOUR)).toBeNull();
+});
+
+test('units of a calendar window are left out when its period has ended', () => {
+  const midnight = Date.parse('2026-11-26T23:00Z');
+  const due = {
+    limits: limits([calendar(9, DAY, 'Europe/Berlin')], null),
+    reconciliation: {
+      gateway: 'g',
+      number: 1,
+      ban: null,
+      windows: [{ units: 2, openedAt: midnight - 60 * MINUTE }],
+    },
+  };
+  const kept = { known: null, dues: [due] };
+  expect(withoutOutdated(kept, midnight - 1)).toEqual(kept);
+  expect(withoutOutdated(kept, midnight)).toBeNull();
 });
 
 /** Last-known counters that a crash leaves as they were at the last `write`. */

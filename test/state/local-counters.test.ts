@@ -4,6 +4,7 @@ import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounters } from '../../src/state/shared/local-counters.ts';
 import {
+  calendar,
   DAY,
   ESCALATION,
   HOUR,
@@ -17,6 +18,7 @@ import {
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
   limits([window(5, MINUTE, 'sliding'), window(30, DAY)], null),
+  limits([window(5, MINUTE), calendar(20, HOUR, 'Asia/Kolkata')], null),
 ];
 const requests = fc.array(fc.record({ pass: fc.nat(20_000), cost: fc.nat(3) }), { maxLength: 40 });
 

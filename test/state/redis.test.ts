@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import {
+  calendar,
+  DAY,
+  HOUR,
+  limits,
+  MINUTE,
+  SECOND,
+  TestClock,
+  window,
+} from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
@@ -19,6 +28,7 @@ describe('the state in Redis', () => {
     ['fixed', MINUTE],
     ['fixed', HOUR],
     ['sliding', HOUR],
+    ['calendar', HOUR],
   ] as const)(
     'a %s window of %i ms that opens again extends the life of its counters',
     async (kind, span) => {
@@ -34,4 +44,61 @@ describe('the state in Redis', () => {
       await state.close();
     },
   );
+
+  describe('at the border of a calendar window', () => {
+    const MIDNIGHT = Date.parse('2026-11-26T23:00Z');
+    const given = limits([calendar(10, DAY, 'Europe/Berlin')], null);
+
+    /** The end of the window that Redis charges at `now`, with borders for `estimate`. */
+    async function endAt(now: number, estimate: number): Promise<number> {
+      await own.server.admin.flushall();
+      const state = new RedisState(own.redis, {
+        clock: () => now,
+        estimate: () => estimate,
+        deadline: 2_000,
+      });
+      const { readings } = await state.admit('key:border', given, 1);
+      await state.close();
+      return readings[0]!.resetAt;
+    }
+
+    test.each([
+      ['before it, although the gateway is past it', -1, 500, 0],
+      ['past it, although the gateway is before it', 0, -500, DAY],
+      ['both before it', -1, -500, 0],
+      ['a period behind the gateway', -DAY - 1, 500, -DAY],
+      ['two periods ahead of the gateway', 2 * DAY + 1, -500, 3 * DAY],
+    ])("Redis's clock decides: %s", async (_name, now, estimate, end) => {
+      expect(await endAt(MIDNIGHT + now, MIDNIGHT + estimate)).toBe(MIDNIGHT + end);
+    });
+
+    test('a later end after a change of zone extends the life of the counters', async () => {
+      const clock = new TestClock(MIDNIGHT - HOUR);
+      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      await state.admit('key:zone', given, 1);
+      await state.admit('key:zone', limits([calendar(10, DAY, 'Asia/Tokyo')], null), 1);
+      expect(await own.server.admin.pttl(keyOf.counters('key:zone'))).toBeGreaterThan(16 * HOUR);
+      await state.close();
+    });
+
+    test('units of an outage count in their own period alone', async () => {
+      const clock = new TestClock(MIDNIGHT - 1);
+      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      const due = (number: number, openedAt: number) => ({
+        gateway: 'g',
+        number,
+        ban: null,
+        windows: [{ units: 3, openedAt }],
+      });
+      const used = async () => 10 - (await state.look('key:due', given)).readings[0]!.remaining;
+      await state.charge('key:due', given, due(1, MIDNIGHT - DAY));
+      expect(await used()).toBe(3);
+      clock.now = MIDNIGHT + 1;
+      await state.charge('key:due', given, due(2, MIDNIGHT - DAY));
+      expect(await used()).toBe(0);
+      await state.charge('key:due', given, due(3, MIDNIGHT));
+      expect(await used()).toBe(3);
+      await state.close();
+    });
+  });
 });

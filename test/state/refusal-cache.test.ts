@@ -6,6 +6,7 @@ import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
 import { IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import {
+  calendar,
   DAY,
   ESCALATION,
   HOUR,
@@ -62,6 +63,7 @@ test('never refuses what the state would admit, and says what it would say of th
   const plans = [
     limits([window(3, MINUTE), window(6, HOUR)], null),
     limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], null),
+    limits([window(3, MINUTE), calendar(6, HOUR, 'Asia/Kolkata')], null),
     limits([window(7, MINUTE), scoped('login', 2, MINUTE), scoped('tag:search', 5, HOUR)], null),
     limits(
       [scoped('tag:search', 3, MINUTE, 'sliding'), window(7, MINUTE), scoped('login', 4, HOUR)],

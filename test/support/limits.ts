@@ -1,3 +1,4 @@
+import { WINDOW_KINDS } from '../../src/limits/kinds.ts';
 import type { BanEscalation, Limits, Window } from '../../src/limits/limits.ts';
 
 export const SECOND = 1_000;
@@ -7,6 +8,17 @@ export const DAY = 86_400_000;
 
 export function window(limit: number, span: number, kind: Window['kind'] = 'fixed'): Window {
   return { name: `${span / SECOND}s`, kind, limit, span };
+}
+
+export function calendar(limit: number, span: number, zone: string, anchor?: number): Window {
+  const own = { ...window(limit, span, 'calendar'), zone };
+  return anchor === undefined ? own : { ...own, anchor };
+}
+
+/** Calendar windows have the spans of their words alone. */
+export function hasSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): boolean {
+  const { spans, hasZone } = WINDOW_KINDS[kind];
+  return !hasZone || Object.values(spans).includes(span);
 }
 
 export function scoped(

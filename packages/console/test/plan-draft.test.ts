@@ -12,6 +12,10 @@ describe('a plan as it is written in the field', () => {
   test.each([
     ['30/minute,1000/day', { limits: '30/minute,1000/day' }],
     [' 30/minute ', { limits: '30/minute', drop: ['day'] }],
+    [
+      '9/month:calendar:Europe/Berlin:15',
+      { limits: '9/month:calendar:Europe/Berlin:15', drop: ['minute', 'day'] },
+    ],
     ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
     ['', { limits: null }],
   ])('%j is all that it has then', (text, expected) => {

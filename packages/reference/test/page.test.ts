@@ -39,6 +39,13 @@ describe('the limits on the page', () => {
     expect(text).toContain('Free 60 100,000 (sliding)');
   });
 
+  test('name the time zone of a calendar window', () => {
+    const month = { name: 'month', kind: 'calendar', limit: 9, span: 31 * 86_400_000 };
+    const text = limits([{ windows: [{ ...month, zone: 'Europe/Berlin' }] }]);
+    expect(text).toContain('Plan per month');
+    expect(text).toContain('Free 9 (calendar, Europe/Berlin)');
+  });
+
   test('say that a custom plan is agreed, and which plans count accounts', () => {
     expect(limits([{ name: 'enterprise', windows: null }])).toContain(
       'Enterprise custom, agreed for each key',

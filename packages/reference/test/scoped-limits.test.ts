@@ -15,11 +15,14 @@ test('an operation has its own limits and those of its tags, in the short form a
   ];
   expect(
     scopedLimits(
-      { 'x-ratelimit': '5/minute, 20/day:sliding', tags: ['search', 'plain'] },
+      {
+        'x-ratelimit': '5/minute, 20/day:sliding,9/month:calendar:Europe/Berlin:15',
+        tags: ['search', 'plain'],
+      },
       { tags },
     ),
   ).toEqual([
-    'Limited to 5 per minute and 20 per day (sliding) for this operation.',
+    'Limited to 5 per minute and 20 per day (sliding) and 9 per month (calendar, Europe/Berlin) for this operation.',
     'Limited to 30 per minute and 9 per 10s (sliding) for all operations of search together.',
   ]);
   expect(scopedLimits({ tags: ['plain'] }, { tags })).toEqual([]);

@@ -1,4 +1,5 @@
 import type { Faults } from '@storegate/admin-api';
+import { KIND_NAMES } from '../../limits/kinds.ts';
 import { peerQuery } from './query.ts';
 import {
   has,
@@ -69,7 +70,7 @@ export interface DecisionView extends Of<typeof isDecision> {}
 const isWindow = has({
   /** `minute`; for one operation `login:minute`, for a tag `tag:search:minute`. */
   name: isText,
-  kind: oneOf('fixed', 'sliding'),
+  kind: oneOf(...KIND_NAMES),
   limit: isCount,
   before: isNumber,
   after: isNumber,

@@ -12,6 +12,7 @@ import { peersInRedis } from '../../state/redis/peers.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
 import { createSubscriber, type Subscriber } from '../../state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
+import { StateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
 import { SharedState } from '../../state/shared/shared-state.ts';
 import { KeyCache, keysWithCache, tokensWithCache } from '../key-cache/key-cache.ts';
@@ -184,11 +185,13 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     folder === null
       ? null
       : ledgerInFolder(folder, warn(observe, `cannot keep usage in ${folder}`));
-  const remote = new RedisState(redis, { deadline });
+  const clock = new StateClock();
+  const remote = new RedisState(redis, { deadline, estimate: clock.read });
   // After a failure, the first list of bans does this.
   if (!absence) await remote.prepareBans().catch(() => {});
   const state = new SharedState({
     remote,
+    clock,
     breakers,
     bus,
     observe,

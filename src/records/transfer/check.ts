@@ -2,7 +2,7 @@ import { ROLES } from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
 import { isObject } from '../../config/schema/schema.ts';
-import { parseWindows } from '../../config/windows.ts';
+import { parseWindows, toEntry } from '../../config/windows.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { isScope } from '../../limits/scopes.ts';
@@ -33,6 +33,18 @@ const id = text(68, /^key_[0-9A-Za-z]{1,64}$/, 'the id of a key, such as key_7Fh
 const digest = text(43, /^[A-Za-z0-9_-]{43}$/, 'a SHA-256 in 43 characters of base64url');
 const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
+const WINDOW = fields(
+  {
+    name: text(20),
+    kind: KINDS,
+    limit: integer(1),
+    span: integer(1),
+    zone: text(64),
+    anchor: integer(1, 31),
+  },
+  ['zone', 'anchor'],
+);
+
 /** Keys without scopes omit the field, as do older files. */
 const KEY = fields(
   {
@@ -42,9 +54,7 @@ const KEY = fields(
     account: text(64),
     plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
     label: orNull(text(200)),
-    windows: orNull(
-      list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) })),
-    ),
+    windows: orNull(list(4, WINDOW)),
     addresses: orNull(list(100, text(64))),
     scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
     metadata: strings,
@@ -164,10 +174,7 @@ function traits(key: KeyRecord): string | null {
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;
-    const wanted = parseWindows(
-      windows.map(({ name, kind, limit }) => ({ per: name, kind, limit })),
-      'windows',
-    );
+    const wanted = parseWindows(windows.map(toEntry), 'windows');
     const isSame = wanted.every(
       ({ span, limit }, i) => span === windows[i]!.span && limit === windows[i]!.limit,
     );

@@ -5,6 +5,7 @@ import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
   adoptWindows,
   type Counters,
+  correctStrikeTimes,
   correctTimes,
   eachWindow,
   endWaits,
@@ -110,7 +111,7 @@ export class EmbeddedState implements State {
     const banned: Ban[] = [];
     for (const [subject, counters] of this.#bySubject) {
       if (counters.strikeState === null) continue;
-      correctTimes(counters, now);
+      correctStrikeTimes(counters.strikeState, now);
       if (counters.strikeState.bannedUntil > now) banned.push(banOf(subject, counters.strikeState));
     }
     return banned;
@@ -120,7 +121,7 @@ export class EmbeddedState implements State {
     const counters = this.#bySubject.get(subject);
     if (!counters?.strikeState || !escalation) return 0;
     const now = this.#clock();
-    correctTimes(counters, now);
+    correctStrikeTimes(counters.strikeState, now);
     return levelAt(counters.strikeState, escalation, now);
   }
 

@@ -1,5 +1,5 @@
 import { type Counters, newStrikeState, type StrikeState } from '../../limits/counters.ts';
-import { meterOf } from '../../limits/kinds.ts';
+import { kindOf, meterOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
@@ -18,6 +18,9 @@ const FORMAT = 1;
  * itself.
  */
 const WITH_SCOPES = 2;
+/** The same with calendar windows, which earlier versions would read as sliding ones. */
+const WITH_CALENDAR = 3;
+const FORMATS = [FORMAT, WITH_SCOPES, WITH_CALENDAR];
 const [WINDOWS, COUNTERS] = [1, 2];
 
 const SHORT = 64;
@@ -29,7 +32,7 @@ export class CounterPacker implements Packer<Counters> {
   /** Sum of the prefetched values. Unused, but without it the compiler removes the reads. */
   ahead = 0;
   readonly #lists = new Map<readonly Window[], number>();
-  #hasScopes = false;
+  #format = FORMAT;
 
   get size(): number {
     return this.#at - 1;
@@ -59,11 +62,11 @@ export class CounterPacker implements Packer<Counters> {
   }
 
   take(): Buffer {
-    this.#bytes[0] = this.#hasScopes ? WITH_SCOPES : FORMAT;
+    this.#bytes[0] = this.#format;
     const payload = Buffer.from(this.#bytes.subarray(0, this.#at));
     this.#at = 1;
     this.#lists.clear();
-    this.#hasScopes = false;
+    this.#format = FORMAT;
     return payload;
   }
 
@@ -71,7 +74,7 @@ export class CounterPacker implements Packer<Counters> {
     const known = this.#lists.get(windows);
     if (known !== undefined) return known;
     const text = JSON.stringify(windows);
-    this.#hasScopes ||= windows.some(({ scope }) => scope !== undefined);
+    this.#format = Math.max(this.#format, ...windows.map(formatOf));
     this.#reserve(5 + 3 * text.length);
     this.#bytes[this.#at] = WINDOWS;
     this.#at = this.#writeText(text, this.#at + 1);
@@ -109,6 +112,11 @@ export class CounterPacker implements Packer<Counters> {
   }
 }
 
+function formatOf(window: Window): number {
+  if (kindOf(window).hasZone) return WITH_CALENDAR;
+  return window.scope === undefined ? FORMAT : WITH_SCOPES;
+}
+
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length);
 
 /** Reads payloads. Equal lists of windows become one object, as in requests of the same plan. */
@@ -120,7 +128,7 @@ export class CounterUnpacker {
    * wrote it.
    */
   read(payload: Buffer, file: string, each: (subject: string, counters: Counters) => void): void {
-    if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
+    if (!FORMATS.includes(payload[0]!))
       throw new JournalError(`${file} was written by another storegate (counters ${payload[0]})`);
     const lists: { windows: readonly Window[]; cells: number }[] = [];
     for (let at = 1; at < payload.length; ) {

@@ -10,7 +10,7 @@ import { type BanList, banListIn } from './ban-list.ts';
 import { type Batch, createBatches } from './batches.ts';
 import { type Connection, reconnect } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
-import { packCharge, packLimits } from './packing.ts';
+import { type PackedLimits, packCharge, packWithBorders } from './packing.ts';
 import {
   type CounterScript,
   checkDone,
@@ -42,6 +42,8 @@ type Arguments = readonly (string | number)[];
 export interface RedisStateOptions {
   /** Milliseconds. If Redis is slow, requests wait once more. */
   readonly deadline?: number;
+  /** The clock of Redis as far as this process knows it, Unix milliseconds. */
+  readonly estimate?: () => number;
   /** For tests: replaces the clock of Redis. */
   readonly clock?: (() => number) | null;
 }
@@ -58,14 +60,17 @@ export class RedisState implements RemoteState {
   readonly #redis: Connection;
   readonly #patience: OutageGrace;
   readonly #clock: () => number | string;
+  readonly #estimate: () => number;
   #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: ReturnType<typeof createBatches>;
   readonly #banned: BanList;
 
-  constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
+  constructor(redis: Connection, options: RedisStateOptions = {}) {
+    const { deadline = 50, clock = null, estimate = clock ?? Date.now } = options;
     this.#redis = redis;
     this.#patience = new OutageGrace(deadline, shardsOf(redis).shardOf);
     this.#clock = clock ?? (() => '');
+    this.#estimate = estimate;
     // In a Cluster all keys of a script must share a slot.
     this.#batches = createBatches(redis.isCluster, (batch) => this.#admit(batch));
     this.#banned = banListIn(redis, this.#clock, (subject) => this.#banOf(subject));
@@ -128,7 +133,7 @@ export class RedisState implements RemoteState {
       .join('');
     const args = [
       this.#clock(),
-      ...packLimits(limits),
+      ...this.#packed(limits),
       units,
       chosen,
       CHANNEL,
@@ -138,7 +143,7 @@ export class RedisState implements RemoteState {
   }
 
   async banLevel(subject: string, limits: Limits): Promise<number> {
-    const args = [this.#clock(), ...packLimits(limits)];
+    const args = [this.#clock(), ...this.#packed(limits)];
     return this.#run('banLevel', subject, args, (answer) => readLevel(answer));
   }
 
@@ -156,7 +161,7 @@ export class RedisState implements RemoteState {
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
-    const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
+    const args = [this.#clock(), ...this.#packed(limits), length, CHANNEL, subjectBanned(subject)];
     await this.#do('ban', subject, args);
     try {
       const added = await this.#banOf(subject);
@@ -171,7 +176,7 @@ export class RedisState implements RemoteState {
     const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
     const args = [
       this.#clock(),
-      ...packLimits(limits),
+      ...this.#packed(limits),
       reconciliation.gateway,
       reconciliation.number,
       ...(ban ? [ban.until, ban.since, numberOf(limits, ban.limit)] : [0, 0, 0]),
@@ -199,6 +204,10 @@ export class RedisState implements RemoteState {
     }
   }
 
+  #packed(limits: Limits): PackedLimits {
+    return packWithBorders(limits, this.#estimate);
+  }
+
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
     const asked = runScript(this.#redis, SCRIPTS.banLevel, [keyOf.counters(subject)], args);
@@ -218,7 +227,7 @@ export class RedisState implements RemoteState {
 
   #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {
     const args: (string | number)[] = [this.#clock(), sets.size];
-    for (const limits of sets.keys()) args.push(...packLimits(limits));
+    for (const limits of sets.keys()) args.push(...this.#packed(limits));
     const keys: string[] = [];
     for (const { subject, limits, cost, scopes } of requests) {
       keys.push(keyOf.counters(subject));
@@ -233,7 +242,7 @@ export class RedisState implements RemoteState {
     limits: Limits,
     times: Arguments,
   ): Promise<Admission> {
-    const args = [this.#clock(), ...packLimits(limits), ...times];
+    const args = [this.#clock(), ...this.#packed(limits), ...times];
     return this.#run(name, subject, args, (answer) => {
       const reader = new ReplyReader(answer);
       const admission = reader.admissionWithStrikes(subject, limits);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Admission } from '../../limits/admission.ts';
+import { meterOf } from '../../limits/kinds.ts';
 import type { BanEscalation, Limits, Window } from '../../limits/limits.ts';
 import { Compactor, type CurrentEntries, type Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
@@ -99,7 +100,8 @@ function withoutExpired(
   now: number,
 ): PendingReconciliation | null {
   const windows = reconciliation.windows.map(({ units, openedAt }, i) => {
-    const isPast = openedAt + limits.windows[i]!.span <= now;
+    const window = limits.windows[i]!;
+    const isPast = meterOf(window).endFrom(window, openedAt) <= now;
     return { units: isPast ? 0 : units, openedAt };
   });
   const ban = reconciliation.ban && reconciliation.ban.until > now ? reconciliation.ban : null;

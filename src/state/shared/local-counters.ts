@@ -157,7 +157,7 @@ export class LocalCounters {
         meter.used(counters.cells, at, window, now) - meter.used(before, at, window, now) - known;
       windows.push({
         units: Math.max(0, units),
-        openedAt: meter.openedAt(counters.cells, at, now),
+        openedAt: meter.openedAt(counters.cells, at, window, now),
       });
     });
     const ban = banIn(counters, bannedBefore, limits);

@@ -249,7 +249,8 @@ function recount(known: Admission, cost: number, scopes: Scopes, now: number): A
 function current(reading: Reading, now: number): Reading {
   const { window, remaining, resetAt } = reading;
   if (now < resetAt && remaining < window.limit) return reading;
-  return { window, remaining: window.limit, resetAt: now + window.span };
+  const { meter } = kindOf(window);
+  return { window, remaining: window.limit, resetAt: meter.endFrom(window, now) };
 }
 
 /**

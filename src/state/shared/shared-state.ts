@@ -29,7 +29,7 @@ export interface SharedStateOptions {
   readonly observe: Observe;
   /** Persists last-known counters; `null`: not persisted. */
   readonly lastKnown?: LastKnownCounters | null;
-  /** For tests. */
+  /** The estimate of Redis's clock, which its responses correct. */
   readonly clock?: StateClock;
 }
 

@@ -52,7 +52,7 @@ export function countersFrom(
       at,
       window,
       used,
-      resetsAsWhole ? reading.resetAt - window.span : reportedAt,
+      resetsAsWhole ? meter.beginBefore(window, reading.resetAt) : reportedAt,
     );
   });
   if (verdict === 'admitted') return counters;

@@ -85,16 +85,30 @@ test.each([-1, 1.5, '2', 9007199254740993n, null, 'free'])(
 
 describe('mistakes', () => {
   test.each<[name: string, value: unknown, message: string]>([
-    ['no windows', 5, 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}'],
+    [
+      'no windows',
+      5,
+      'must be windows such as 5/minute,100/day or a list of {limit, per, kind, zone, anchor}',
+    ],
     ['another form', '5 a minute', 'must look like 5/minute or 10/10s:sliding'],
     ['an empty list', [], 'must be one to 4 windows'],
     ['no limit', [{ per: 'minute' }], 'must have a limit from 1 to 1000000000000'],
     ['a limit of 0', '0/minute', 'must have a limit from 1 to 1000000000000'],
-    ['an unknown kind', '5/minute:leaky', 'must be fixed or sliding'],
+    ['an unknown kind', '5/minute:leaky', 'must be one of fixed, sliding, calendar'],
     [
       'an unknown span',
       '5/fortnight',
-      'must be per second, minute, hour, day or a duration from 1s to 366d',
+      'must be a window whose per is second, minute, hour, day or a duration such as 10s, or week or month of kind calendar',
+    ],
+    [
+      'an unknown zone',
+      '5/day:calendar:Europe/Berln',
+      'must be a window whose zone is a time zone such as Europe/Berlin, not "Europe/Berln"',
+    ],
+    [
+      'an anchor of a day',
+      [{ limit: 5, per: 'day', kind: 'calendar', anchor: 2 }],
+      'must be a window whose anchor is absent unless kind is calendar and per is week or month',
     ],
     [
       'a span too short',
@@ -109,7 +123,7 @@ describe('mistakes', () => {
     [
       'more members',
       [{ limit: 5, per: 'day', of: 'x' }],
-      'must have no other members than limit, per and kind',
+      'must have no other members than limit, per, kind, zone and anchor',
     ],
   ])('%s', (_name, value, message) => {
     expect(problemsIn({ '/a': get({ operationId: 'a', 'x-ratelimit': value }) })).toEqual([

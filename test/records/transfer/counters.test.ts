@@ -44,7 +44,7 @@ const PLANS: readonly Limits[] = [
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], ESCALATION),
   limits([window(3, 7_001, 'sliding')], null),
   SCOPED,
-  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], ESCALATION)),
+  ...KIND_NAMES.map((kind) => limits([window(4, HOUR, kind)], ESCALATION)),
   limits([window(2 ** 53 - 100, HOUR)], null),
 ];
 

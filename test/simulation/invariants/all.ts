@@ -1,3 +1,4 @@
+import { borders } from './borders.ts';
 import { charges } from './charges.ts';
 import { flights } from './flights.ts';
 import { incidents } from './incidents.ts';
@@ -15,6 +16,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   limits,
   waits,
   charges,
+  borders,
   ledger,
   propagation,
   levels,

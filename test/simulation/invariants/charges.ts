@@ -1,5 +1,5 @@
 import { HOUR } from '../../../src/common/time.ts';
-import { windowId } from '../../../src/limits/kinds.ts';
+import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
 import type { Answer } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
@@ -37,7 +37,8 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
     for (const { window, remaining, resetAt } of admission!.readings) {
       if (window.kind === 'sliding' || !countsIn(window, scopes)) continue;
       const id = `${subject} ${windowId(window)} ${resetAt}`;
-      const openedAt = decidedAt - (window.span - (resetAt - admission!.now));
+      const begin = meterOf(window).beginBefore(window, resetAt);
+      const openedAt = decidedAt - (admission!.now - begin);
       const from = Math.min(sentAt, openedAt);
       const group = groups.get(id) ?? {
         name: subject!,

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../src/common/time.ts';
 import type { Reading } from '../../../src/limits/admission.ts';
-import { windowId } from '../../../src/limits/kinds.ts';
+import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
 import type { Answer, OperatorChange } from '../facts.ts';
@@ -23,10 +23,12 @@ interface Charge {
   readonly limit: number;
 }
 
-/** When a fixed window opened, at the earliest and at the latest. */
+/** When a fixed or calendar window began, at the earliest and at the latest. */
 interface Opening {
   readonly earliest: number;
   readonly latest: number;
+  /** Milliseconds that it lasted at least. */
+  readonly span: number;
 }
 
 interface Counter {
@@ -83,11 +85,17 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
       units: OPERATIONS[operation].cost,
       limit: window.limit,
     });
-    const span = window.span * (1 - DRIFT) - TOLERANCE;
-    if (window.kind === 'sliding') return over(counter, window, decidedAt - span, decidedAt);
-    const age = window.span - (resetAt - admission!.now);
-    counter.openings.set(resetAt, { earliest: askedAt - age, latest: decidedAt - age });
-    for (const [end, { earliest, latest }] of counter.openings) {
+    const shorter = (span: number) => span * (1 - DRIFT) - TOLERANCE;
+    if (window.kind === 'sliding')
+      return over(counter, window, decidedAt - shorter(window.span), decidedAt);
+    const begin = meterOf(window).beginBefore(window, resetAt);
+    const age = admission!.now - begin;
+    counter.openings.set(resetAt, {
+      earliest: askedAt - age,
+      latest: decidedAt - age,
+      span: shorter(resetAt - begin),
+    });
+    for (const [end, { earliest, latest, span }] of counter.openings) {
       if (latest < decidedAt - 2 * window.span) counter.openings.delete(end);
       if (decidedAt >= earliest + span) continue;
       const fault = over(counter, window, latest - TOLERANCE, earliest + span);

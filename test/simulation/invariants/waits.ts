@@ -1,10 +1,18 @@
+import { HOUR } from '../../../src/common/time.ts';
+import type { Window } from '../../../src/limits/limits.ts';
 import type { Answer } from '../facts.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Whole seconds, and what a clock may drift. */
 const ROUNDING = 2;
-/** A unit of a sliding window counts for a twentieth longer. */
-const SLOT = 1.05;
+
+const LONGEST: Readonly<Record<Window['kind'], (span: number) => number>> = {
+  fixed: (span) => span,
+  /** A unit counts for a twentieth longer. */
+  sliding: (span) => 1.05 * span,
+  /** Clocks may be set back by an hour. */
+  calendar: (span) => span + HOUR,
+};
 
 /**
  * No client has to wait longer than the span of a window, or the length of a ban, whatever clocks
@@ -20,7 +28,7 @@ export const waits: MakeInvariant = ({ simulation }) => {
     if (code === 'too_many_failed_attempts') return simulation.failureWindow;
     if (admission === null || subject === null) return 1_000;
     const { span, kind } = admission.violated!;
-    return kind === 'sliding' ? SLOT * span : span;
+    return LONGEST[kind](span);
   }
 
   return {

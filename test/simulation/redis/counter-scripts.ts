@@ -277,8 +277,7 @@ const chargeOne: Script = (call) => {
     const { resetsAsWhole } = kindOf(window);
     const starts =
       resetsAsWhole && meter.used(cells, at, window, now) === 0 ? Math.min(begun, now) : now;
-    if (!resetsAsWhole || now < starts + window.span)
-      meter.charge(cells, at, window, units, starts);
+    if (now < meter.endFrom(window, starts)) meter.charge(cells, at, window, units, starts);
   });
   chargeBan(call, counters, limits);
   save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));

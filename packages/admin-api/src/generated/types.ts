@@ -311,7 +311,7 @@ export interface Decision {
 
 export interface ExplainedWindow {
   readonly name: string;
-  readonly kind: 'fixed' | 'sliding';
+  readonly kind: 'fixed' | 'sliding' | 'calendar';
   readonly limit: number;
   readonly before: number;
   readonly after: number;
@@ -526,7 +526,7 @@ export interface Usage {
 
 export interface UsageWindow {
   readonly name: string;
-  readonly kind: 'fixed' | 'sliding';
+  readonly kind: 'fixed' | 'sliding' | 'calendar';
   readonly limit: number;
   readonly used: number;
   readonly remaining: number;
@@ -558,7 +558,7 @@ export interface LastDay {
 
 export interface SimulatedWindow {
   readonly name: string;
-  readonly kind: 'fixed' | 'sliding';
+  readonly kind: 'fixed' | 'sliding' | 'calendar';
   readonly limit: number;
   readonly counted: boolean;
   readonly since: string | null;

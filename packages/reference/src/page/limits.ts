@@ -7,6 +7,8 @@ export interface Window {
   readonly limit: number;
   /** Milliseconds. */
   readonly span: number;
+  /** Of a calendar window. */
+  readonly zone?: string;
 }
 
 export interface Plan {
@@ -105,7 +107,8 @@ function cell(window: Window | undefined): Html {
 
 const REMARKS: Readonly<Record<string, string>> = { fixed: '' };
 
-function amount({ kind, limit }: Window): string {
+function amount({ kind, limit, zone }: Window): string {
+  if (zone !== undefined) return `${number(limit)} (${kind}, ${zone})`;
   return number(limit) + (REMARKS[kind] ?? ` (${kind})`);
 }
 

@@ -75,8 +75,8 @@ local function admit(counters, limits, cost, counted)
     if not counted or counted[i] then
       if w.meter.charge(cells, w, cost, now) then counters.opened = true end
       answer[size] = w.limit - used[i] - cost
-      -- A charge may open a sliding window's first slot, but does not change a fixed window's reset.
-      answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
+      -- A charge may open a sliding window's first slot, but changes no reset of other kinds.
+      answer[size + 1] = w.meter ~= sliding and resets[i] or w.meter.reset_at(cells, w, now)
     else
       answer[size] = max(0, w.limit - used[i])
       answer[size + 1] = resets[i]
@@ -113,8 +113,9 @@ for i = 1, #KEYS do
     counters = open(key, limits, now)
     all_counters[key] = counters or false
     if counters then written[#written + 1] = counters end
-  elseif counters then
+  elseif counters and counters.limits ~= limits then
     adopt(counters, limits)
+    correct_times(counters, limits, now)
   end
   if counters then
     counters.limits = limits

@@ -24,8 +24,8 @@ for i, w in ipairs(limits.windows) do
   local units, opened = tonumber(ARGV[8 + 2 * i]), tonumber(ARGV[9 + 2 * i])
   if units > 0 then
     -- A window not open in Redis takes the gateway's start, and may have expired since.
-    local starts = (w.meter == fixed and not is_open(cells, w, now)) and math.min(opened, now) or now
-    if w.meter == sliding or now < starts + w.span then w.meter.charge(cells, w, units, starts) end
+    local starts = (w.meter ~= sliding and w.meter.used(cells, w, now) == 0) and math.min(opened, now) or now
+    if now < w.meter.end_from(w, starts) then w.meter.charge(cells, w, units, starts) end
   end
 end
 counters.cells_changed = true

@@ -147,5 +147,7 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** `5/minute,10/10s:sliding`, or a list. */
-export type WindowNotation = string | { limit: number; per: string; kind?: string }[];
+/** `5/minute,10/10s:sliding,9/month:calendar:Europe/Berlin:15`, or a list. */
+export type WindowNotation =
+  | string
+  | { limit: number; per: string; kind?: string; zone?: string }[];

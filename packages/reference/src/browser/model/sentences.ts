@@ -57,10 +57,13 @@ function inWords(windows: WindowNotation): string {
           part
             .trim()
             .replace('/', ' per ')
-            .replace(/:(\w+)$/, ' ($1)'),
+            .replace(/:(\w+)(?::([^:]+).*)?$/, (_all, kind, zone) => remark(kind, zone)),
         )
-      : windows.map(
-          ({ limit, per, kind }) => `${limit} per ${per}${kind === undefined ? '' : ` (${kind})`}`,
-        );
+      : windows.map(({ limit, per, kind, zone }) => `${limit} per ${per}${remark(kind, zone)}`);
   return texts.join(' and ');
+}
+
+function remark(kind?: string, zone?: string): string {
+  if (kind === undefined) return '';
+  return zone === undefined ? ` (${kind})` : ` (${kind}, ${zone})`;
 }

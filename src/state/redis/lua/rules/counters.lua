@@ -15,8 +15,8 @@ end
 
 -- Reads ids, windows and escalation from ARGV[at].
 local function read_limits(at)
-  local ids, windows = ARGV[at], ARGV[at + 1]
-  return {ids = ids, text = windows, windows = read_windows(windows), escalation_text = ARGV[at + 2]}
+  local windows = read_windows(ARGV[at + 1])
+  return {ids = ARGV[at], text = windows.text, windows = windows, escalation_text = ARGV[at + 2]}
 end
 
 -- Read lazily: only refused subjects need it.
@@ -42,7 +42,10 @@ end
 
 -- What lies further in the future than its own span allows began now: the clock was fast, and has been corrected.
 local function correct_times(counters, limits, now)
-  if correct_window_times(counters.cells, limits.windows, now) then counters.cells_changed = true end
+  if correct_window_times(counters.cells, limits.windows, now) then
+    -- Another zone may end a window later.
+    counters.cells_changed, counters.opened = true, true
+  end
   local strike_state = counters.strike_state
   if not strike_state then return end
   if strike_state[WAIT] > now then

@@ -56,7 +56,7 @@ local function ban(strike_state, escalation, length, window, now)
   strike_state[CLEAN_SINCE] = strike_state[BANNED_UNTIL]
   strike_state[FORGOTTEN_AT] = forgotten_at(strike_state, escalation)
   if not window then return {} end
-  return {window.meter == fixed and 0 or 1, window.span, window.limit, window.scope}
+  return {window.meter.code, window.span, window.limit, window.scope}
 end
 
 -- Returns the limit of the ban that starts, or false.

@@ -1,10 +1,11 @@
 -- Windows. Must equal windows.ts and counters.ts in src/limits, which give reasons; a property test compares them.
--- Cells are a flat array. The first entry holds window ids: `60000,s3600000,60000@login` (s: sliding, @: scope).
+-- Cells are a flat array. The first entry holds window ids: `60000,s3600000,c86400000,60000@login` (s: sliding,
+-- c: calendar, @: scope).
 
 local floor, ceil, max = math.floor, math.ceil, math.max
 local SLOTS = 20
 
-local fixed = {size = 2}
+local fixed = {size = 2, code = 0}
 
 local function is_open(cells, w, now)
   return cells[w.at + 1] > 0 and now < cells[w.at] + w.span
@@ -57,7 +58,11 @@ function fixed.stale_at(cells, w)
   return cells[w.at] + w.span
 end
 
-local sliding = {size = SLOTS + 2}
+function fixed.end_from(w, now)
+  return now + w.span
+end
+
+local sliding = {size = SLOTS + 2, code = 1, end_from = fixed.end_from}
 
 local function slot_length(w) return ceil(w.span / SLOTS) end
 local function slot_of(w, now) return floor(now / slot_length(w)) end
@@ -131,13 +136,80 @@ function sliding.stale_at(cells, w)
   return leaves_at(w, cells[w.at])
 end
 
--- `[0, 60000, 60, 1, 3600000, 500, "login"]` becomes {{meter, span, limit, at, scope}, …}; 0: fixed,
--- 1: sliding; a scope follows its window. With scopes, `own` holds for each window whether every request counts in it.
+local calendar = {size = 2, code = 2}
+local JITTER = 1000
+
+-- The end of the period at `now`. The gateway sent the begin of the period that it believes to be current, its end, and
+-- the end of the next one. Beyond them, while the gateway does not know the clock of Redis yet, periods have their usual
+-- length.
+function calendar.end_from(w, now)
+  local borders = w.borders
+  local first, last = borders[1], borders[3]
+  if now >= last then return last + (floor((now - last) / w.span) + 1) * w.span end
+  if now >= borders[2] then return last end
+  if now >= first then return borders[2] end
+  return first - (ceil((first - now) / w.span) - 1) * w.span
+end
+
+function calendar.used(cells, w, now)
+  if cells[w.at] > now then return cells[w.at + 1] end
+  return 0
+end
+
+function calendar.charge(cells, w, cost, now)
+  local at = w.at
+  if cells[at] > now then
+    cells[at + 1] = cells[at + 1] + cost
+    return false
+  end
+  cells[at] = calendar.end_from(w, now)
+  cells[at + 1] = cost
+  return true
+end
+
+function calendar.refund(cells, w, units, now)
+  if cells[w.at] > now then cells[w.at + 1] = max(0, cells[w.at + 1] - units) end
+end
+
+function calendar.reset_at(cells, w, now)
+  if cells[w.at] > now then return cells[w.at] end
+  return calendar.end_from(w, now)
+end
+
+function calendar.fits_at(cells, w, cost, now)
+  if calendar.used(cells, w, now) + cost <= w.limit then return now end
+  return calendar.reset_at(cells, w, now)
+end
+
+function calendar.read(cells, w, now)
+  return calendar.used(cells, w, now), calendar.reset_at(cells, w, now)
+end
+
+function calendar.correct_times(cells, w, now)
+  local stored, current = cells[w.at], calendar.end_from(w, now)
+  if stored <= now or stored == current or stored == calendar.end_from(w, now + JITTER) then return false end
+  cells[w.at] = current
+  return true
+end
+
+function calendar.stale_at(cells, w)
+  return cells[w.at]
+end
+
+local METERS = {[0] = fixed, [1] = sliding, [2] = calendar}
+
+-- `[0, 60000, 60, 2, 86400000, 500, [1, 2, 3], "login"]` becomes {{meter, span, limit, at, borders, scope}, …}; a scope
+-- follows its window. `text` is the same without borders. With scopes, `own` holds for each window whether every
+-- request counts in it.
 local function read_windows(text)
-  local values, windows, at, i = cjson.decode(text), {}, 2, 1
+  local values, windows, at, i = cjson.decode(text), {text = text}, 2, 1
   while values[i] do
-    local w = {meter = values[i] == 0 and fixed or sliding, span = values[i + 1], limit = values[i + 2], at = at}
+    local w = {meter = METERS[values[i]], span = values[i + 1], limit = values[i + 2], at = at}
     i = i + 3
+    if type(values[i]) == 'table' then
+      w.borders, windows.text = values[i], string.gsub(text, ',%[[%d,]+%]', '')
+      i = i + 1
+    end
     if type(values[i]) == 'string' then
       w.scope, windows.own = values[i], {}
       i = i + 1

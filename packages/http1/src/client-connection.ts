@@ -9,6 +9,7 @@ import {
   responseOf,
   type StreamedBody,
 } from './client-request.ts';
+import { checkNext, type State } from './client-states.ts';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, ResponseHeads } from './heads.ts';
@@ -51,33 +52,44 @@ const MOST_INTERIM = 16;
 const HINT_MARGIN = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** One request at a time. Unsolicited bytes close it. */
+/** A request and its response. */
+interface Exchange {
+  readonly request: ClientRequest;
+  readonly receiver: ResponseReceiver;
+  interim: number;
+  head: ResponseHead | null;
+  /** Of a whole response. */
+  body: Buffer;
+  stream: BodyStream | null;
+  streamedBytes: number;
+}
+
+/** A streamed body until it is sent. */
+interface Upload {
+  readonly body: StreamedBody;
+  bytes: number;
+}
+
+/**
+ * One request at a time, in the states of `client-states.ts`. Unsolicited bytes close the
+ * connection.
+ */
 export class ClientConnection implements MessageSink<ResponseHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
+  readonly #reader: MessageReader<ResponseHead>;
+  #state: State = 'idle';
+  /** Until the response is complete. */
+  #exchange: Exchange | null = null;
+  /** May be longer than the exchange: a server may respond before it has the request. */
+  #upload: Upload | null = null;
+  #connected = false;
   /** Also `null` until it is connected. */
   #direct: DirectWrites | null = null;
-  readonly #reader: MessageReader<ResponseHead>;
-  #connected = false;
-  #closed = false;
-  #served = 0;
-  #request: ClientRequest | null = null;
-  #upgraded: ResponseHead | null = null;
-  #receiver: ResponseReceiver | null = null;
-  #begun = false;
-  #interim = 0;
-  #sent = true;
-  #streamed: StreamedBody | null = null;
-  /** So that a response in one read is passed on as one. */
-  #held: ResponseHead | null = null;
-  #whole: Buffer = EMPTY;
-  #stream: BodyStream | null = null;
   #paused = false;
-  #streamedBytes = 0;
-  #sentBytes = 0;
   #persistent = true;
-  #over = false;
   #retired = false;
+  #served = 0;
   /** Milliseconds that the server allows. */
   #idleHint = NEVER;
   #freeSince = 0;
@@ -88,7 +100,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#deadline = shared.now + shared.timeouts.connectTimeout;
     const heads = new ResponseHeads();
     this.#reader = new MessageReader({
-      parse: (text) => heads.read(text, this.#request!.method),
+      parse: (text) => heads.read(text, this.#exchange!.request.method),
       sink: this,
       mostHeadBytes: MOST_HEAD_BYTES,
       skipsEmptyLine: false,
@@ -104,8 +116,13 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       .on('drain', () => this.#drained());
   }
 
+  #enter(next: State): void {
+    checkNext(this.#state, next);
+    this.#state = next;
+  }
+
   get isOpen(): boolean {
-    return !this.#closed;
+    return this.#state !== 'closed';
   }
 
   /**
@@ -126,26 +143,31 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   retire(): void {
     this.#retired = true;
-    if (this.#receiver === null && this.#stream === null) this.destroy();
+    if (this.#exchange === null) this.destroy();
   }
 
   /** Throws if the request cannot be sent; the connection then stays free. */
   ask(request: ClientRequest, receiver: ResponseReceiver): void {
     const { body } = request;
-    const head = requestHead(request, this.#shared);
-    this.#request = request;
-    this.#receiver = receiver;
-    this.#begun = false;
-    this.#interim = 0;
-    this.#over = false;
+    const text = requestHead(request, this.#shared);
+    this.#enter('waiting');
+    this.#exchange = {
+      request,
+      receiver,
+      interim: 0,
+      head: null,
+      body: EMPTY,
+      stream: null,
+      streamedBytes: 0,
+    };
     this.#reader.next();
-    if (this.#connected) this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
-    if (body === null) this.#write(head);
-    else if ('readBody' in body) this.#sendStreamed(head, body);
-    else if (body.length <= ONE_WRITE) this.#write(head + body.toString('latin1'));
+    if (this.#connected) this.#limit('headersTimeout');
+    if (body === null) this.#write(text);
+    else if ('readBody' in body) this.#sendStreamed(text, body);
+    else if (body.length <= ONE_WRITE) this.#write(text + body.toString('latin1'));
     else {
       this.#socket.cork();
-      this.#socket.write(head, 'latin1');
+      this.#socket.write(text, 'latin1');
       this.#socket.write(body);
       this.#socket.uncork();
     }
@@ -156,17 +178,19 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     else this.#direct.write(text);
   }
 
+  #limit(timeout: 'headersTimeout' | 'bodyTimeout'): void {
+    this.#deadline = this.#shared.now + this.#shared.timeouts[timeout];
+  }
+
   /** Its receiver gets no further call. */
   cancel(request: ClientRequest): void {
-    if (this.#request !== request) return;
-    this.#receiver = null;
-    this.#stream = null;
-    this.destroy();
+    if (this.#exchange?.request === request) this.destroy();
   }
 
   destroy(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (!this.isOpen) return;
+    this.#enter('closed');
+    this.#exchange = null;
     this.#reader.stop();
     this.#socket.destroy();
     this.#shared.closed(this);
@@ -174,181 +198,172 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   /** Of a streamed body; `null` unless the client, which reads or sends it, is the slow side. */
   get clientBytes(): number | null {
-    if (this.#stream !== null) return this.#paused ? this.#streamedBytes : null;
-    return this.#streamed !== null && this.#deadline === NEVER ? this.#sentBytes : null;
+    if (this.#state === 'streaming') return this.#paused ? this.#exchange!.streamedBytes : null;
+    return this.#upload !== null && this.#deadline === NEVER ? this.#upload.bytes : null;
   }
 
   /** Other requests wait for the connection. */
   endSlowClient(): void {
-    if (this.#stream !== null) {
+    if (this.#state === 'streaming')
       this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
-      return;
+    else {
+      const late = new WireError(
+        'too_late',
+        'The body arrived too slowly while other requests waited.',
+      );
+      this.#fail('body', late.message, late);
     }
-    const late = new WireError(
-      'too_late',
-      'The body arrived too slowly while other requests waited.',
-    );
-    this.#fail('body', late.message, late);
   }
 
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = NEVER;
-    if (this.#receiver === null && this.#stream === null) this.destroy();
-    else if (!this.#connected)
+    if (this.#exchange === null) this.destroy();
+    else if (this.#connected) this.#fail('too_slow', 'the answer did not come in time');
+    else
       this.#fail('unreachable', `no connection within ${this.#shared.timeouts.connectTimeout} ms`);
-    else this.#fail('too_slow', 'the answer did not come in time');
   }
 
   head(head: ResponseHead): void {
-    const { status, framing, persistent } = head;
-    if (status < 200) {
-      if (status === 101) {
-        if (this.#request?.upgraded === undefined)
-          throw malformed('The response changes the protocol without a request.');
-        this.#upgraded = head;
-        return;
-      }
-      if (++this.#interim > MOST_INTERIM) throw malformed('There are too many interim answers.');
-      return;
-    }
-    this.#persistent = persistent && this.#sent;
+    const exchange = this.#exchange!;
+    const { status } = head;
+    if (status === 101) {
+      if (exchange.request.upgraded === undefined)
+        throw malformed('The response changes the protocol without a request.');
+      exchange.head = head;
+      this.#enter('tunnel');
+    } else if (status >= 200) this.#begin(exchange, head);
+    else if (++exchange.interim > MOST_INTERIM)
+      throw malformed('There are too many interim answers.');
+  }
+
+  #begin(exchange: Exchange, head: ResponseHead): void {
+    const { framing, persistent } = head;
+    this.#persistent = persistent && this.#upload === null;
     this.#readHint(head);
-    this.#held = head;
-    this.#whole = EMPTY;
-    const comesWhole = typeof framing === 'number' && framing <= this.#reader.waiting;
-    if (!comesWhole) this.#answerWithStream();
+    if (typeof framing === 'number' && framing <= this.#reader.waiting) {
+      exchange.head = head;
+      this.#enter('whole');
+    } else this.#stream(exchange, head);
+  }
+
+  #stream(exchange: Exchange, head: ResponseHead): void {
+    const stream = new BodyStream(this);
+    exchange.stream = stream;
+    this.#enter('streaming');
+    this.#limit('bodyTimeout');
+    exchange.receiver.answer(responseOf(head, stream));
   }
 
   body(bytes: Buffer): void {
+    const exchange = this.#exchange!;
     // The buffer is shared by all connections.
-    if (this.#held !== null) this.#whole = Buffer.from(bytes);
+    if (exchange.stream === null) exchange.body = Buffer.from(bytes);
     else {
-      this.#streamedBytes += bytes.length;
-      this.#stream?.push(bytes);
+      exchange.streamedBytes += bytes.length;
+      exchange.stream.push(bytes);
     }
   }
 
   end(): void {
-    const head = this.#held;
-    if (this.#upgraded !== null) return;
-    if (head === null && this.#stream === null) {
-      this.#reader.next();
-      return;
-    }
+    if (this.#state === 'head') this.#reader.next();
+    else if (this.#state !== 'tunnel') this.#complete(this.#exchange!);
+  }
+
+  #complete({ receiver, head, body, stream }: Exchange): void {
+    this.#enter('complete');
+    this.#exchange = null;
     this.#served++;
-    this.#over = true;
-    this.#request = null;
-    const [receiver, stream] = [this.#receiver, this.#stream];
-    this.#receiver = null;
-    this.#stream = null;
-    this.#held = null;
-    if (head !== null) receiver?.answer(responseOf(head, this.#whole));
-    else stream?.end();
+    if (stream === null) receiver.answer(responseOf(head!, body));
+    else stream.end();
   }
 
   #opened(): void {
     this.#connected = true;
     this.#direct = directWrites(this.#socket, () => {});
-    if (this.#receiver !== null)
-      this.#deadline = this.#sent ? this.#shared.now + this.#shared.timeouts.headersTimeout : NEVER;
+    if (this.#upload !== null) this.#deadline = NEVER;
+    else if (this.#exchange !== null) this.#limit('headersTimeout');
   }
 
   #receive(bytes: Buffer): void {
-    if (this.#closed) return;
-    if (this.#receiver === null && this.#stream === null) {
-      this.destroy();
-      return;
+    const state = this.#state;
+    if (state === 'idle') this.destroy();
+    if (!this.isOpen) return;
+    if (state === 'streaming') this.#limit('bodyTimeout');
+    else if (state === 'waiting') {
+      this.#enter('head');
+      this.#exchange!.receiver.begun();
     }
-    if (!this.#begun) {
-      this.#begun = true;
-      this.#receiver?.begun();
-    }
-    if (this.#stream !== null)
-      this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.#fail('broken', error.message, error);
     }
-    if (this.#upgraded !== null) this.#handOver(this.#upgraded);
-    else if (this.#over) this.#release();
+    if (this.#state === 'tunnel') this.#handOver(this.#exchange!);
+    else if (this.#state === 'complete') {
+      if (this.#isReusable) this.#release();
+      else this.destroy();
+    }
   }
 
-  #handOver({ reason, fields }: ResponseHead): void {
-    const upgraded = this.#request!.upgraded!;
+  #handOver({ request, head }: Exchange): void {
+    const { reason, fields } = head!;
     const rest = this.#reader.takeRest();
-    this.#closed = true;
-    this.#receiver = null;
+    this.#enter('closed');
+    this.#exchange = null;
     this.#reader.stop();
     this.#shared.closed(this);
     this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
     // The buffer is reused.
-    upgraded({ reason, fields, socket: this.#socket, rest: rest && Buffer.from(rest) });
+    request.upgraded!({ reason, fields, socket: this.#socket, rest: rest && Buffer.from(rest) });
   }
 
-  /** Only after a whole read: bytes after the response must not become the next response. */
-  #release(): void {
-    this.#over = false;
-    if (this.#closed) return;
+  get #isReusable(): boolean {
     // A response to an incomplete request: whether the server reads the rest is unknown.
     const isSent =
-      this.#sent && this.#socket.writableLength === 0 && this.#direct?.isPending !== true;
-    if (!this.#persistent || this.#retired || !isSent || this.#reader.waiting > 0) {
-      this.destroy();
-      return;
-    }
+      this.#upload === null &&
+      this.#socket.writableLength === 0 &&
+      this.#direct?.isPending !== true;
+    return this.#persistent && !this.#retired && isSent && this.#reader.waiting === 0;
+  }
+
+  #release(): void {
     // The receiver may still have paused it.
     if (this.#paused) this.#unpause();
+    this.#enter('idle');
     this.#freeSince = performance.now();
     this.#deadline = this.#shared.now + this.#idleTimeout;
     this.#shared.free(this);
   }
 
   #finish(error: Error | null): void {
-    if (this.#closed) return;
-    if (error === null) {
-      try {
-        this.#reader.finish();
-      } catch (cut) {
-        this.#fail('broken', (cut as WireError).message, cut);
-        return;
-      }
+    if (!this.isOpen) return;
+    let failure = error;
+    try {
+      if (error === null) this.#reader.finish();
+    } catch (cut) {
+      failure = cut as WireError;
     }
-    if (this.#receiver === null && this.#stream === null) this.destroy();
+    if (this.#exchange === null) this.destroy();
     else
       this.#fail(
         this.#connected ? 'broken' : 'unreachable',
-        error?.message ?? 'the connection was closed',
-        error,
+        failure?.message ?? 'the connection was closed',
+        failure,
       );
   }
 
   #fail(failure: ClientFailure, message: string, cause: unknown = null): void {
-    if (this.#closed) return;
-    const diedIdle = failure === 'broken' && this.#served > 0 && !this.#begun;
+    const diedIdle = failure === 'broken' && this.#served > 0 && this.#state === 'waiting';
     const error = new ClientError(failure, message, { cause, diedIdle });
-    const [receiver, stream] = [this.#receiver, this.#stream];
-    this.#receiver = null;
-    this.#stream = null;
+    const exchange = this.#exchange;
+    this.#exchange = null;
     // Before the pool learns of the failure, so that no waiting request gets a connection to a
     // failed server.
-    receiver?.fail(error);
+    if (!exchange?.stream) exchange?.receiver.fail(error);
     this.destroy();
-    stream?.fail(error);
-  }
-
-  #answerWithStream(): void {
-    const head = this.#held!;
-    const receiver = this.#receiver!;
-    this.#held = null;
-    this.#receiver = null;
-    const stream = new BodyStream(this);
-    this.#stream = stream;
-    this.#streamedBytes = 0;
-    this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
-    receiver.answer(responseOf(head, stream));
+    exchange?.stream?.fail(error);
   }
 
   pause(): void {
@@ -364,51 +379,47 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   }
 
   resume(): void {
-    if (this.#closed || this.#stream === null) return;
-    this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
+    if (this.#state !== 'streaming') return;
+    this.#limit('bodyTimeout');
     this.#unpause();
   }
 
   #sendStreamed(head: string, body: StreamedBody): void {
     const inChunks = body.length === null;
+    const upload: Upload = { body, bytes: 0 };
     let rest = head;
-    this.#sent = false;
-    this.#streamed = body;
-    this.#sentBytes = 0;
+    this.#upload = upload;
     // While its own source is slow, no response can be late.
     if (this.#connected) this.#deadline = NEVER;
     const write = (text: string) => {
       const more = this.#socket.write(rest + text, 'latin1');
       rest = '';
-      if (!more && this.#connected)
-        this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
+      if (!more && this.#connected) this.#limit('headersTimeout');
       return more;
     };
     body.readBody({
       // An empty chunk would end the body.
       chunk: (bytes) => {
-        if (this.#closed || bytes.length === 0) return true;
-        this.#sentBytes += bytes.length;
+        if (!this.isOpen || bytes.length === 0) return true;
+        upload.bytes += bytes.length;
         return write(inChunks ? chunkText(bytes) : bytes.toString('latin1'));
       },
       end: () => {
-        if (this.#closed) return;
+        if (!this.isOpen) return;
         const last = rest + (inChunks ? LAST_CHUNK : '');
         if (last !== '') this.#socket.write(last, 'latin1');
-        this.#sent = true;
-        this.#streamed = null;
-        if (this.#connected && this.#stream === null)
-          this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
+        this.#upload = null;
+        if (this.#connected && this.#state !== 'streaming') this.#limit('headersTimeout');
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
-    if (rest !== '' && !this.#closed) write('');
+    if (rest !== '' && this.isOpen) write('');
   }
 
   #drained(): void {
-    if (this.#streamed === null) return;
+    if (this.#upload === null) return;
     this.#deadline = NEVER;
-    this.#streamed.resumeBody();
+    this.#upload.body.resumeBody();
   }
 
   #readHint({ fields: { list } }: ResponseHead): void {

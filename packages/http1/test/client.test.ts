@@ -462,6 +462,16 @@ describe('a question', () => {
     expect(backend.opened).toBe(1);
   });
 
+  test('on a connection that has one is an error, and the first one is answered', async () => {
+    const pool = poolTo((await far(answers(OK))).url);
+    const { connection, answer } = await begin(pool);
+    const receiver = { begun: () => {}, answer: () => {}, fail: () => {} };
+    expect(() => connection.ask(GET, receiver)).toThrow('"waiting" cannot follow "waiting"');
+    expect((await answer).status).toBe(200);
+    pool.close();
+    expect(() => connection.ask(GET, receiver)).toThrow('"waiting" cannot follow "closed"');
+  });
+
   test('that cannot be sent leaves its connection free', async () => {
     const backend = await far(answers(OK));
     const connection = await poolTo(backend.url).take();

@@ -1,22 +1,11 @@
-import {
-  closeSync,
-  fchownSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, fchownSync, openSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/admin-api';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
 import { replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
-import { addressesOf, loadPlans } from '../config/plans.ts';
+import { addressesOf, parsePlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { parseWindows, toEntry } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
@@ -95,22 +84,18 @@ function blockOf(plan: Plan, indent: number): string {
 
 /** Throws AdminError with every mistake. */
 export function checkPlans(text: string): Plans {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
   try {
-    writeFileSync(join(folder, 'plans.yaml'), text, { mode: 0o600 });
-    return loadPlans('plans.yaml', folder);
+    return parsePlans(text);
   } catch (error) {
     if (error instanceof ConfigError) throw new AdminError('invalid_value', error.message);
     throw error;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** Throws AdminError. */
 export async function replacePlans(file: string, text: string): Promise<void> {
   try {
-    await replaceFile(file, text, statSync(file).mode);
+    await replaceFile(file, text, statSync(file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new AdminError(

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { closeSync, existsSync, fsyncSync, openSync, type Stats } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Only then is a new, renamed or removed file durable. */
@@ -31,18 +31,33 @@ export function syncFolderNow(folder: string): void {
   }
 }
 
+/** As in the status of a file. */
+type FileAccess = Pick<Stats, 'mode' | 'uid' | 'gid'>;
+
+/** Only for this process: -1 leaves the owner as it is. */
+export const PRIVATE: FileAccess = { mode: 0o600, uid: -1, gid: -1 };
+
 /**
  * Atomic and durable: readers see the old content or the new one, and it resolves after the data is on
- * disk.
+ * disk. Only root can give a file to another owner.
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  mode: number,
+  { mode, uid, gid }: FileAccess,
 ): Promise<void> {
   const beside = `${file}.${process.pid}.new`;
   try {
-    await writeFile(beside, content, { mode, flush: true });
+    const handle = await open(beside, 'w', PRIVATE.mode);
+    try {
+      await handle.writeFile(content);
+      if (process.getuid?.() === 0) await handle.chown(uid, gid);
+      // The umask limits the mode of a new file.
+      await handle.chmod(mode);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
     await rename(beside, file);
   } finally {
     await rm(beside, { force: true });

@@ -67,9 +67,7 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const lists = readListFiles(settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
   const { plans, problems: planProblems } = readPlans(
-    plansFile,
-    cwd,
-    writtenAs(settings, 'plans.file'),
+    readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
   );
 
   const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { PlanDraft } from '@storegate/admin-api';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation } from '../limits/limits.ts';
@@ -9,7 +8,7 @@ import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
 import { toWindows, type WindowEntry, windowErrors } from './windows.ts';
-import { problemIn, readYamlFile } from './yaml/file.ts';
+import { parseYaml, problemIn, type YamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
   readonly plans: Readonly<Record<string, PlanEntry>>;
@@ -39,20 +38,15 @@ interface BansEntry {
   readonly decay: string;
 }
 
-/** `file`: absolute, or relative to `cwd`. Throws ConfigError with every mistake in it. */
-export function loadPlans(file: string, cwd = process.cwd()): Plans {
-  const { plans, problems } = readPlans(resolve(cwd, file), cwd);
+/** A text for plans.yaml. Throws ConfigError with every mistake in it. */
+export function parsePlans(text: string): Plans {
+  const { plans, problems } = readPlans(parseYaml(text, 'plans.yaml'));
   if (plans === null) throw new ConfigError(problems);
   return plans;
 }
 
-/** `plans` is `null` if there are problems. `namedBy` as in `readYamlFile`. */
-export function readPlans(
-  file: string,
-  cwd: string,
-  namedBy: string | null = null,
-): { plans: Plans | null; problems: readonly Problem[] } {
-  const read = readYamlFile(file, cwd, namedBy);
+/** `plans` is `null` if there are problems. */
+export function readPlans(read: YamlFile): { plans: Plans | null; problems: readonly Problem[] } {
   const { value, problems: unreadable } = read;
   if (value === undefined) return { plans: null, problems: unreadable };
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { replaceFile, syncFolder } from '../common/folder.ts';
+import { PRIVATE, replaceFile, syncFolder } from '../common/folder.ts';
 import { blockIn } from '../ledger/names.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
@@ -50,7 +50,7 @@ export function ledgerInFolder(data: string, failed: (error: unknown) => void): 
     if (blocks.size > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const [name, block] of blocks) {
       if (block === null) await rm(join(folder, name), { force: true });
-      else await replaceFile(join(folder, name), block, 0o600);
+      else await replaceFile(join(folder, name), block, PRIVATE);
       if (block === null) sizes.delete(name);
       else sizes.set(name, block.length);
     }

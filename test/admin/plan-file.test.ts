@@ -1,7 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { PlanDraft } from '@storegate/admin-api';
-import { changedPlan, checkPlans, withPlan } from '../../src/admin/plan-file.ts';
+import { changedPlan, checkPlans, replacePlans, withPlan } from '../../src/admin/plan-file.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { formatWindows } from '../../src/config/windows.ts';
 
@@ -113,5 +124,44 @@ describe('a plan that is set', () => {
     );
     expect(limitsIn(text, 'free')).toBe('3/minute,9/day');
     expect(text).toMatch(/^# Ours\.[\s\S]*# all/);
+  });
+});
+
+describe('a new text', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-plan-file-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'plans.yaml');
+
+  test('replaces the file, whose mode and owner stay, and leaves no other file', async () => {
+    writeFileSync(file, shipped);
+    const isRoot = process.getuid!() === 0;
+    if (isRoot) chownSync(file, 4_711, 4_712);
+    // A umask would not give this mode to a new file.
+    chmodSync(file, 0o664);
+    const before = statSync(file);
+    await replacePlans(file, put(shipped, 'free', { limits: '7/minute' }));
+    const after = statSync(file);
+    expect(limitsIn(readFileSync(file, 'utf8'), 'free')).toBe('7/minute,1000/day');
+    expect([after.mode, after.uid, after.gid]).toEqual([before.mode, before.uid, before.gid]);
+    expect(readdirSync(folder)).toEqual(['plans.yaml']);
+  });
+
+  test('is checked without a file', () => {
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = '/does-not-exist';
+    try {
+      expect(checkPlans(shipped).plans.has('free')).toBe(true);
+    } finally {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    }
+  });
+
+  test.each([
+    ['plans:\n  free: { windows: [] }\n', /plans\.yaml:2:.*plans\.free\.windows/],
+    ['plans: {', /plans\.yaml:1/],
+    [`${shipped}#${'x'.repeat(1024 * 1024)}`, /plans\.yaml: must be at most 1 ?MiB/],
+  ])('with a mistake is refused with its place: %.30j', (text, message) => {
+    expect(() => checkPlans(text)).toThrow(message);
   });
 });

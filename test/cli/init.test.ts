@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { gatewayFile } from '../../src/cli/init-files.ts';
 import { loadConfig, shippedFiles } from '../../src/config/load.ts';
-import { loadPlans } from '../../src/config/plans.ts';
 import { commandLine } from '../support/command-line.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 const temporary = temporaryFolders();

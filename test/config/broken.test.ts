@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadPlans } from '../../src/config/plans.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { mistakesOf } from './mistakes.ts';
 
 const cwd = join(import.meta.dirname, 'broken');

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { plansFile } from '../../src/cli/init-files.ts';
-import { loadPlans } from '../../src/config/plans.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { Plans } from '../../src/limits/plans.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');

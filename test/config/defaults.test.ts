@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { describeConfig } from '../../src/config/describe.ts';
 import { loadConfig, shippedFiles } from '../../src/config/load.ts';
-import { loadPlans } from '../../src/config/plans.ts';
 import { settingsOf } from '../../src/config/settings.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -2,8 +2,8 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadPlans } from '../../src/config/plans.ts';
 import { commandLine } from '../support/command-line.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 

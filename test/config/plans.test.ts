@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadPlans } from '../../src/config/plans.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 

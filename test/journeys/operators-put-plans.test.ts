@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { loadPlans } from '../../src/config/plans.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadPlans } from '../../src/config/plans.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { limitsOf } from '../../src/records/keys/subjects.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { MINUTE, SECOND, TestClock } from '../support/limits.ts';
+import { loadPlans } from '../support/load-plans.ts';
 
 const shipped = loadPlans('plans.yaml');
 const limitsOfPlan = (name: string): Limits => limitsOf(shipped.plans.get(name)!.windows!, shipped);

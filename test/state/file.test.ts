@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
-import { loadPlans } from '../../src/config/plans.ts';
 import { openEmbedded } from '../../src/records/embedded/open.ts';
 import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
@@ -15,6 +14,7 @@ import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { loadPlans } from '../support/load-plans.ts';
 import { editOf } from '../support/records.ts';
 import { WITH_CLOCK } from '../support/transfer.ts';
 

@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, LineCounter, parseDocument, type YAMLErr
 import { dotted, parent } from '../problems/pointers.ts';
 import { nameOfFile, type Position, type Problem, problemOf } from '../problems/problems.ts';
 import type { SchemaError } from '../schema/errors.ts';
-import { readTextFile, UnreadableFile } from './text-file.ts';
+import { checkSize, readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
 
 export interface YamlFile {
@@ -29,16 +29,30 @@ const lastRead = new Map<string, { readonly text: string; readonly file: YamlFil
  */
 export function readYamlFile(file: string, cwd: string, namedBy: string | null = null): YamlFile {
   const name = nameOfFile(file, cwd);
-  try {
+  const todo = namedBy === null ? '' : `; correct ${namedBy}`;
+  return ifReadable(name, todo, () => {
     const text = readTextFile(file);
     const last = lastRead.get(name);
     if (last?.text === text) return last.file;
     const read = parse(text, name);
     lastRead.set(name, { text, file: read });
     return read;
+  });
+}
+
+/** Like `readYamlFile`, of a text that is not in the file yet. */
+export function parseYaml(text: string, name: string): YamlFile {
+  return ifReadable(name, '', () => {
+    checkSize(Buffer.byteLength(text));
+    return parse(text, name);
+  });
+}
+
+function ifReadable(name: string, todo: string, read: () => YamlFile): YamlFile {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    const todo = namedBy === null ? '' : `; correct ${namedBy}`;
     return unusable(name, [problemOf(name, `${error.message}${todo}`)]);
   }
 }

@@ -21,14 +21,19 @@ export function readTextFile(file: string, largest = MAX_FILE_SIZE): string {
   }
 }
 
+/** @throws {UnreadableFile} */
+export function checkSize(size: number, largest = MAX_FILE_SIZE): void {
+  if (size > largest)
+    throw new UnreadableFile(`must be at most ${formatSize(largest)}, has ${size} bytes`);
+}
+
 function readBytes(file: string, largest: number): Buffer {
   try {
     const status = statSync(file);
     if (status.isDirectory()) throw new UnreadableFile('must be a file, is a folder');
     // A pipe or a device could block for ever or never end.
     if (!status.isFile()) throw new UnreadableFile('must be a regular file');
-    if (status.size > largest)
-      throw new UnreadableFile(`must be at most ${formatSize(largest)}, has ${status.size} bytes`);
+    checkSize(status.size, largest);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;

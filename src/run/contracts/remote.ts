@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
-import { replaceFile } from '../../common/folder.ts';
+import { PRIVATE, replaceFile } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import type { Observe } from '../../observe/events.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
@@ -144,7 +144,7 @@ const COPY = 'contract-copy.json';
 export async function keepCopy(folder: string, fetched: Fetched, observe: Observe): Promise<void> {
   try {
     makeDataFolder(folder);
-    await replaceFile(join(folder, COPY), JSON.stringify(fetched), 0o600);
+    await replaceFile(join(folder, COPY), JSON.stringify(fetched), PRIVATE);
   } catch (error) {
     observe({ type: 'contract.copy_failed', url: fetched.url, error });
   }

@@ -34,7 +34,7 @@ export interface Serialized<Fields = unknown, Shared = unknown>
   readonly dynamics: Dynamics | null;
   readonly frame: Json;
   readonly parts: Parts;
-  readonly definitions: { readonly names: ReadonlyMap<string, string>; readonly parts: Members };
+  readonly definitions: Members;
 }
 
 export function serialize<Fields, Shared>({
@@ -50,7 +50,6 @@ export function serialize<Fields, Shared>({
     v8.serialize(operations.slice(i * BATCH, (i + 1) * BATCH)),
   );
   const { root, reading, dynamics } = document;
-  const { names } = definitions;
   return {
     ...rest,
     operations: batches,
@@ -59,10 +58,7 @@ export function serialize<Fields, Shared>({
     frame: mapSections(root, (section) =>
       isObject(section) ? pack(Object.entries(section)) : section,
     ),
-    definitions: {
-      names,
-      parts: pack([...names.values()].map((name) => [name, definitions.definition(name)])),
-    },
+    definitions: pack([...definitions.keys()].map((name) => [name, definitions.get(name)])),
     parts: partsOf(chunks),
   };
 }
@@ -81,7 +77,6 @@ export function* deserialize<Fields, Shared>({
     operations.push(...v8.deserialize(batch));
     yield;
   }
-  const { names, parts: numbers } = definitions;
   const sections: (readonly [Json, Members])[] = [];
   const root = mapSections(frame, (section) => {
     if (!(section instanceof Map)) return section;
@@ -99,7 +94,11 @@ export function* deserialize<Fields, Shared>({
     ...rest,
     operations,
     document: new Document(root, reading, dynamics),
-    definitions: { names, definition: (name) => read(parts, numbers.get(name)!) as Translated },
+    definitions: {
+      keys: () => definitions.keys(),
+      has: (name) => definitions.has(name),
+      get: (name) => read(parts, definitions.get(name)!) as Translated,
+    },
   };
 }
 

@@ -59,13 +59,13 @@ export class Schemas {
   constructor(document: Document, known?: Definitions) {
     this.document = document;
     this.#translator = new Translator(document, known);
-    const find = (name: string) => this.#translator.definitions.definition(name);
+    const find = (name: string) => this.#translator.definitions.find(name);
     this.#quick = new Compiler(false, document.dialect, find);
     this.#thorough = new Compiler(true, document.dialect, find);
   }
 
   get definitions(): Definitions {
-    return this.#translator.definitions;
+    return this.#translator.definitions.translated;
   }
 
   /** Also reports mistakes in everything that the schema refers to. */

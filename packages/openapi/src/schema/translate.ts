@@ -15,8 +15,6 @@ interface Setting {
   readonly direction: Direction;
   /** Barred by the same `allOf`, so `required` must not require them. */
   readonly barred: ReadonlySet<string>;
-  /** The named schema that applies this one to the same value. */
-  readonly home: Json | null;
   /** Whether one of the schema's own alternatives applies it, which would lead back to itself. */
   readonly asBase: boolean;
   /** The definition that applies this schema to the same value. */
@@ -167,7 +165,6 @@ export class Translator {
       direction,
       scope,
       barred: NONE,
-      home: null,
       asBase: false,
       owner: null,
     });
@@ -198,20 +195,21 @@ export class Translator {
     return parts;
   }
 
-  #reference(ref: string, { direction, barred, home, owner, scope }: Setting): Translated {
+  #reference(ref: string, { direction, barred, owner, scope }: Setting): Translated {
     const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
-    const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
+    const asBase =
+      owner !== null && this.#polymorphism.isAlternativeOf(node, this.definitions.nodeOf(owner));
     const behind = scopeBehind(this.#document, ref, scope);
-    const key = JSON.stringify([
+    const refers = JSON.stringify([
       pointer,
       direction,
       asBase,
       [...barred].sort(),
       ...[...behind].sort(),
     ]);
-    const refers = this.definitions.nameOf(key, node, owner, (name) =>
-      this.#schema(node, { direction, barred, home: node, asBase, owner: name, scope: behind }),
+    this.definitions.add(refers, node, owner, () =>
+      this.#schema(node, { direction, barred, asBase, owner: refers, scope: behind }),
     );
     return { refers };
   }
@@ -230,11 +228,12 @@ export class Translator {
       barred,
     );
     const required = names.filter((name) => !own.has(name));
-    const properties = this.#document.members(schema.properties).map(([name, property]) => {
+    const members = this.#document.members(schema.properties);
+    members.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
+    const properties = members.map(([name, property]) => {
       const bar = refusalOf(this.#document, property, direction);
       return [name, bar === null ? this.#other(property, outer) : refused(bar)] as const;
     });
-    properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const { additionalProperties: others } = schema;
     const known = properties.map(([name]) => name);
     const rest = this.#rest(others, 'additionalProperties', outer, known);
@@ -249,12 +248,8 @@ export class Translator {
   /**
    * Properties with few values are cheap and distinguish alternatives before a check goes deeper.
    */
-  #rank(property: Translated): number {
-    const { refers } = property;
-    if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
-    return !this.definitions.isOpen(refers) && 'among' in this.definitions.definition(refers)
-      ? 0
-      : 1;
+  #rank(property: unknown): number {
+    return this.#document.object(property)?.enum === undefined ? 1 : 0;
   }
 }
 

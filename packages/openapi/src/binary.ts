@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { loop } from './schema/pauses.ts';
-import { work } from './schema/run.ts';
+import { loop, work } from './schema/pauses.ts';
 
 /** Length checks count the bytes, which are not copied. */
 export class Binary {
@@ -35,7 +34,7 @@ function pairsIn(text: string): number {
   const { pairs } = loop(
     PAIR,
     text,
-    () => ({ next: 0, pairs: 0 }),
+    { next: 0, pairs: 0 },
     Math.ceil(text.length / STEP),
     (i, state) => {
       const end = Math.min(text.length, (i + 1) * STEP);

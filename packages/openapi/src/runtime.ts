@@ -16,12 +16,12 @@ import { NOT_FOUND, type Routed, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
-import { atOnce, inPauses, Slices } from './slices.ts';
+import { atOnce, inPauses, Slices, type Steps } from './slices.ts';
 import { outlineOf, parseTemplate, type Segment } from './template.ts';
 import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
 import { createValidators } from './validators.ts';
 
-type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
+type Make<T> = () => { readonly made: T; readonly steps: () => Steps };
 
 /**
  * In steps, because a large document has thousands of operations. Their checks are created on first
@@ -29,7 +29,7 @@ type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, v
  */
 export function* createContract<Fields, Shared>(
   compiled: Compiled<Fields, Shared>,
-): Generator<void, Contract<Fields, Shared>> {
+): Steps<Contract<Fields, Shared>> {
   const { shared, document, definitions, operations: described, ...rest } = compiled;
   const { prefixes, exempted } = rest;
   const schemas = new Schemas(document, definitions);
@@ -84,7 +84,7 @@ interface PathMethods<T> {
 function* routerOf<T extends Operation>(
   operations: readonly T[],
   exempted: readonly Exempted[],
-): Generator<void, Router<T>> {
+): Steps<Router<T>> {
   const byOutline = new Map<string, PathMethods<T>>();
   for (const one of [...operations, ...exempted]) {
     const segments = parseTemplate(one.path);
@@ -157,19 +157,19 @@ class CheckedOperation {
   }
 
   /** Compiles all request checks. */
-  steps(): Generator<void, void, void> {
+  steps(): Steps {
     return this.#requests.steps();
   }
 }
 
 class Part<T> {
   readonly #make: Make<T>;
-  readonly #before: (() => Generator<void, void, void>) | undefined;
+  readonly #before: (() => Steps) | undefined;
   #own: ReturnType<Make<T>> | null = null;
   #complete = false;
   #completing: Promise<void> | null = null;
 
-  constructor(make: Make<T>, before?: () => Generator<void, void, void>) {
+  constructor(make: Make<T>, before?: () => Steps) {
     this.#make = make;
     this.#before = before;
   }
@@ -179,7 +179,7 @@ class Part<T> {
     return this.#own.made;
   }
 
-  *steps(): Generator<void, void, void> {
+  *steps(): Steps {
     if (this.#complete) return;
     if (this.#own === null && this.#before) yield* this.#before();
     this.#own ??= this.#make();

@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 
-export type Steps<T = void> = Iterator<void, T>;
+export type Steps<T = void> = Generator<void, T, void>;
 
 /** Milliseconds per turn of the event loop; the last step may exceed it. */
 const SLICE = 2;
@@ -12,14 +12,14 @@ export class Slices {
   #last: Promise<void> = Promise.resolve();
 
   /** For work that a request waits for. Jobs run in order. Rejects with what a step throws. */
-  run(steps: Steps): Promise<void> {
+  run(steps: Iterator<void, void>): Promise<void> {
     const job = this.#last.then(() => inTurns(steps));
     this.#last = job.catch(() => {});
     return job;
   }
 }
 
-export function atOnce<T>(steps: Steps<T>): T {
+export function atOnce<T>(steps: Iterator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -27,7 +27,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** One slice per turn of the event loop. Rejects with what a step throws. */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+export async function inTurns<T>(steps: Iterator<void, T>): Promise<T> {
   for (;;) {
     await turn();
     const end = slice(steps);
@@ -36,7 +36,7 @@ export async function inTurns<T>(steps: Steps<T>): Promise<T> {
 }
 
 /** Does not keep the process alive. Resolves at the end, or when `signal` aborts it. */
-export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void> {
+export async function inPauses(steps: Iterator<void, void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const start = performance.now();
     if (slice(steps) !== null) return;
@@ -44,7 +44,7 @@ export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void>
   }
 }
 
-function slice<T>(steps: Steps<T>): IteratorReturnResult<T> | null {
+function slice<T>(steps: Iterator<void, T>): IteratorReturnResult<T> | null {
   const end = performance.now() + SLICE;
   do {
     const next = steps.next();

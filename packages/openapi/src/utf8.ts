@@ -3,7 +3,8 @@ import { refuse } from './faults.ts';
 
 /** `null` if the bytes are not UTF-8 (RFC 3629). A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
-  return isUtf8(bytes) ? view(bytes).toString() : null;
+  if (!isUtf8(bytes)) return null;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
 /** @throws Unreadable */
@@ -12,18 +13,12 @@ export const textOf = (bytes: Uint8Array): string =>
 
 /** Where a lenient decoder inserts U+FFFD that the bytes do not encode. */
 export function firstBadByte(bytes: Uint8Array): number {
-  const start = wellFormed(bytes);
-  const buffer = view(bytes.subarray(start));
-  const text = buffer.toString();
-  let offset = 0;
-  let from = 0;
-  for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', from)) {
-    offset += Buffer.byteLength(text.slice(from, at));
-    if (buffer.toString('latin1', offset, offset + 3) !== '\xef\xbf\xbd') return start + offset;
-    offset += 3;
-    from = at + 1;
+  for (let at = wellFormed(bytes); ; ) {
+    const lead = bytes[at]!;
+    const end = at + (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4);
+    if (!isUtf8(bytes.subarray(at, end))) return at;
+    at = end;
   }
-  return start + offset;
 }
 
 /** The length of a well-formed beginning: all but the last few bytes. */
@@ -38,6 +33,3 @@ function wellFormed(bytes: Uint8Array): number {
   }
   return low;
 }
-
-const view = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Reading } from '../src/index.ts';
-import { RULES } from '../src/index.ts';
+import { type Reading, RULES } from '../src/index.ts';
 import { checker, done, load, notesOf, only, problemsOf } from './documents.ts';
 
 type Case = readonly [

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_DEPTH, readJson, readJsonInSteps, readJsonText } from '../src/json.ts';
-import { Reader } from '../src/json-reader.ts';
+import { MAX_DEPTH, Reader, readJsonInSteps, readJsonText } from '../src/json.ts';
+import { atOnce } from '../src/slices.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const readJson = (body: Uint8Array, depth?: number) => atOnce(readJsonInSteps(body, depth));
 
 const read = (text: string): unknown => readJson(bytes(text)).value;
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Fault } from '../src/index.ts';
-import { RULES } from '../src/index.ts';
+import { type Fault, RULES } from '../src/index.ts';
 import { done, load, only } from './documents.ts';
 import { BOUNDARY, body, field, file, part } from './forms.ts';
 

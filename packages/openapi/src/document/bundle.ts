@@ -1,6 +1,5 @@
-import type { Dialect } from '../dialect/dialect.ts';
+import { aBoolean, aText, type Dialect, type KeywordValues } from '../dialect/dialect.ts';
 import { type Field, type Kind, membersOf, sectionOf } from '../dialect/grammar.ts';
-import { aBoolean, aText, type KeywordValues } from '../dialect/keyword-values.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';

@@ -9,7 +9,7 @@ import type { Keep } from '../parameters/parameter.ts';
 import { noteUnread, shapeOf } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
 import { FREE, type Schemas } from '../schema/schemas.ts';
-import { atOnce } from '../slices.ts';
+import { atOnce, type Steps } from '../slices.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
 import { type CheckBody, createReader, type Syntax, syntaxOf } from './reading.ts';
@@ -25,7 +25,7 @@ export interface MediaRule {
   steps(bytes: Uint8Array, keep?: Keep): MediaSteps;
 }
 
-export type MediaSteps = Generator<void, readonly Fault[], void>;
+export type MediaSteps = Steps<readonly Fault[]>;
 
 const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
@@ -104,7 +104,7 @@ export function createContent(
   };
 }
 
-export function* prepareContent(content: Json, document: Document): Generator<void, void, void> {
+export function* prepareContent(content: Json, document: Document): Steps {
   for (const [type, media] of Object.entries(content)) {
     const range = parseMediaType(type);
     const schema = document.object(media)?.schema;

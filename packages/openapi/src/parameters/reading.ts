@@ -1,12 +1,11 @@
-import { Bag } from '../bag.ts';
+import { Bag, WIDE, wideNames } from '../bag.ts';
 import { decoded } from '../document/source.ts';
 import { refuse } from '../faults.ts';
 import { readingOf, readJsonText } from '../json.ts';
 import type { Reading } from '../marks.ts';
 import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
-import { atOnce } from '../slices.ts';
-import { WIDE, wideNames } from '../wide-names.ts';
+import { atOnce, type Steps } from '../slices.ts';
 import { readDeep } from './deep.ts';
 import { ANYTHING, type Members, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
@@ -37,11 +36,7 @@ export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown 
 }
 
 /** @throws Unreadable */
-export function* readInSteps(
-  pieces: Pieces,
-  shape: Shape,
-  encoding: Encoding,
-): Generator<void, unknown, void> {
+export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): Steps<unknown> {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
   if (pieces.form === 'object') return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
@@ -71,7 +66,7 @@ function* readList(
   items: Shape | null,
   encoding: Encoding,
   pointer: string,
-): Generator<void, unknown[], void> {
+): Steps<unknown[]> {
   const list: unknown[] = [];
   for (const text of texts) {
     list.push(readText(text, items, encoding, `${pointer}/${list.length}`));
@@ -88,7 +83,7 @@ export function* readMembers<T extends Record<string, unknown>>(
   shape: Members,
   encoding: Encoding,
   object: T,
-): Generator<void, T, void> {
+): Steps<T> {
   const grouped = [new Map<string, string[]>()];
   let count = 0;
   for (const [rawName, text] of pairs) {
@@ -124,7 +119,7 @@ function* readMember(
   texts: readonly string[],
   shape: Shape | null,
   encoding: Encoding,
-): Generator<void, unknown, void> {
+): Steps<unknown> {
   const pointer = `/${escapeToken(printable(name))}`;
   if (shape?.types?.has('array')) return yield* readList(texts, shape.items, encoding, pointer);
   if (texts.length > 1) refuse('is given more than once', 'repeated', pointer);

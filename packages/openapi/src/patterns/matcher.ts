@@ -1,8 +1,6 @@
-import { type Loop, loop } from '../schema/pauses.ts';
-import { work } from '../schema/run.ts';
+import { type Loop, loop, work } from '../schema/pauses.ts';
 import { TooLarge } from './automaton.ts';
-import { type Bits, isEmpty } from './bits.ts';
-import { type Place, Steps } from './steps.ts';
+import { type Bits, isEmpty, type Place, Steps } from './steps.ts';
 import { type Look, type Term, termsIn } from './syntax.ts';
 
 /** The facts about each place of a text: which look-arounds match there, a bit each. */
@@ -87,16 +85,10 @@ export function createMatcher(term: Term) {
   }
 
   function readLong(text: string): Reading {
-    return loop(
-      scans,
-      text,
-      () => begin(text),
-      Number.POSITIVE_INFINITY,
-      (_, reading) => {
-        work.left -= STEP;
-        return proceed(reading, text, STEP);
-      },
-    );
+    return loop(scans, text, begin(text), Number.POSITIVE_INFINITY, (_, reading) => {
+      work.left -= STEP;
+      return proceed(reading, text, STEP);
+    });
   }
 
   return {

@@ -5,8 +5,7 @@ import type { Translated } from './definitions.ts';
 import { type Allowed, constant } from './keywords.ts';
 import { apart, joined } from './memory.ts';
 import { mapParts } from './parts.ts';
-import { judge } from './pauses.ts';
-import type { Place, Units } from './unit.ts';
+import { judge, type Place, type Units } from './pauses.ts';
 
 type Union = 'anyOf' | 'oneOf';
 

@@ -15,8 +15,7 @@ import type { Translated } from './definitions.ts';
 import { Evaluations, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
-import { judge, loop, namesIn } from './pauses.ts';
-import { placeOf, type Unit, type Units } from './unit.ts';
+import { judge, loop, namesIn, placeOf, type Unit, type Units } from './pauses.ts';
 
 type JudgeAll = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
@@ -126,7 +125,7 @@ function judgeNames(unit: Unit): JudgeAll {
     const { bad } = loop(
       site,
       value,
-      () => ({ next: 0, bad: [] as string[] }),
+      { next: 0, bad: [] as string[] },
       names.length,
       (i, { bad }) => {
         if (!judge(unit, names[i]!)) bad.push(names[i]!);
@@ -146,7 +145,7 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): JudgeAll {
     const { count } = loop(
       site,
       value,
-      () => ({ next: 0, count: 0 }),
+      { next: 0, count: 0 },
       enough === 0 ? 0 : value.length,
       (i, state) => {
         if (judge(unit, value[i], placeOf(value, i, path))) state.count++;
@@ -177,7 +176,7 @@ function judgeLeft(
     const { errors } = loop(
       site,
       value,
-      () => ({ next: 0, errors: [] as ErrorObject[] }),
+      { next: 0, errors: [] as ErrorObject[] },
       keys.length,
       (i, { errors }) => {
         if (keys[i] === 1) return true;

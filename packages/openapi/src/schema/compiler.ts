@@ -10,9 +10,7 @@ import { marking } from './either.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
 import { FREE, INCOMPLETE, once } from './memory.ts';
-import { tested } from './pauses.ts';
-import { work } from './run.ts';
-import type { Unit, Validator } from './unit.ts';
+import { tested, type Unit, type Validator, work } from './pauses.ts';
 
 interface OwnUnit {
   validate: Validator;

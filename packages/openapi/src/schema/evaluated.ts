@@ -1,8 +1,6 @@
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
-import { judge, loop, namesIn } from './pauses.ts';
-import { work } from './run.ts';
-import { type Place, placeOf, type Units } from './unit.ts';
+import { judge, loop, namesIn, type Place, placeOf, type Units, work } from './pauses.ts';
 
 export interface Evaluated {
   readonly path: string;
@@ -138,16 +136,10 @@ function where(
   const site = {};
   return (value, { names, keys, path }) => {
     if (Array.isArray(value) !== (kind === 'array')) return;
-    loop(
-      site,
-      value,
-      () => ({ next: 0 }),
-      keys.length,
-      (i) => {
-        if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path))
-          keys[i] = 1;
-        return true;
-      },
-    );
+    loop(site, value, { next: 0 }, keys.length, (i) => {
+      if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path))
+        keys[i] = 1;
+      return true;
+    });
   };
 }

@@ -11,8 +11,7 @@ import type { Marks } from '../marks.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { compilePattern } from '../patterns/pattern.ts';
 import { INCOMPLETE } from './memory.ts';
-import { tested } from './pauses.ts';
-import { work } from './run.ts';
+import { tested, work } from './pauses.ts';
 import { allDifferent, canonical } from './values.ts';
 
 export interface Allowed {

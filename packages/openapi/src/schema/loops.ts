@@ -4,8 +4,7 @@ import type { Translated } from './definitions.ts';
 import { constant } from './keywords.ts';
 import { joined } from './memory.ts';
 import { partsIn } from './parts.ts';
-import { finish, namesIn } from './pauses.ts';
-import { PAUSE, WORTH, work } from './run.ts';
+import { finish, namesIn, PAUSE, WORTH, work } from './pauses.ts';
 
 interface State {
   readonly next: number;

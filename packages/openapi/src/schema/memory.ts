@@ -2,8 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 import type { Translated } from './definitions.ts';
 import { partsIn } from './parts.ts';
-import { work } from './run.ts';
-import type { Validator } from './unit.ts';
+import { type Validator, work } from './pauses.ts';
 
 /** Thrown by a search for all faults that cannot list them. */
 export const INCOMPLETE = Symbol('the faults are incomplete');

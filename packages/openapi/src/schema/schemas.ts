@@ -9,10 +9,8 @@ import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
 import { isOfAlternative } from './either.ts';
 import { INCOMPLETE } from './memory.ts';
-import { inSteps } from './pauses.ts';
-import { inPass, Pass, work } from './run.ts';
+import { inPass, inSteps, Pass, type Unit, work } from './pauses.ts';
 import { Translator } from './translate.ts';
-import type { Unit } from './unit.ts';
 
 type Written = Pick<Reading, 'marks'>;
 

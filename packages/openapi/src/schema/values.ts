@@ -1,7 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
-import { loop, namesIn } from './pauses.ts';
-import { work } from './run.ts';
+import { loop, namesIn, work } from './pauses.ts';
 
 /** In characters; an outer object includes the digest of a longer text. */
 const LONG = 200;
@@ -61,7 +60,7 @@ function digestOf(value: object, texts: readonly string[]): string {
   const { digest } = loop(
     DIGEST,
     value,
-    () => ({ next: 0, digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{') }),
+    { next: 0, digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{') },
     Math.ceil(texts.length / MANY),
     (i, { digest }) => {
       digest.update(`${texts.slice(i * MANY, (i + 1) * MANY).join()},`);
@@ -77,7 +76,7 @@ function allTexts(value: object, count: number, textAt: (i: number) => string): 
   const { texts } = loop(
     TEXTS,
     value,
-    () => ({ next: 0, texts: [] as string[] }),
+    { next: 0, texts: [] as string[] },
     count,
     (i, { texts }) => {
       texts.push(textAt(i));
@@ -93,12 +92,7 @@ function inOrder(value: object, texts: string[]): readonly string[] {
   const { rows } = loop(
     ORDER,
     value,
-    () => ({
-      next: 0,
-      rows: [] as string[][],
-      merged: [] as string[],
-      from: [0, 0] as [number, number],
-    }),
+    { next: 0, rows: [] as string[][], merged: [] as string[], from: [0, 0] as [number, number] },
     Number.POSITIVE_INFINITY,
     (i, state) => {
       work.left -= MANY * 20;
@@ -133,7 +127,7 @@ export function allDifferent(array: readonly unknown[]): boolean {
   const { different } = loop(
     DIFFERENT,
     array,
-    () => ({ next: 0, seen: [new Set<unknown>()], different: true }),
+    { next: 0, seen: [new Set<unknown>()], different: true },
     array.length,
     (i, state) => {
       const value = canonical(array[i]);

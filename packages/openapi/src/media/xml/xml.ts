@@ -7,6 +7,7 @@ import type { Reading } from '../../marks.ts';
 import { printablePointer } from '../../names.ts';
 import { read } from '../../parameters/reading.ts';
 import type { Shape } from '../../parameters/shape.ts';
+import type { Steps } from '../../slices.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
 
@@ -18,8 +19,6 @@ const INK = /[^ \t\r\n]/;
 
 type Members = Record<string, unknown>;
 
-type Steps<T> = Generator<void, T, void>;
-
 /** In elements: less than a millisecond. */
 const STEP = 500;
 
@@ -27,7 +26,7 @@ const STEP = 500;
 export function createXmlReader(
   document: Document,
   { schema, binary }: Shape,
-): ((bytes: Uint8Array) => Generator<void, Reading, void>) | string {
+): ((bytes: Uint8Array) => Steps<Reading>) | string {
   const plans = plansOf(document);
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
@@ -45,7 +44,7 @@ export function createXmlReader(
   };
 }
 
-export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
+export function* prepareXmlReader(document: Document, schema: Json): Steps {
   const node = document.object(schema);
   if (node) yield* plansOf(document).search(node);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { USAGE_PATH } from '../common/reserved-paths.ts';
+import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { shippedFiles } from '../config/load.ts';
 
@@ -9,6 +10,9 @@ export interface ReadDocument {
   readonly onUnsupported: 'refuse' | 'pass';
 }
 
+/** What happens to requests that violate the contract. */
+export type RequestTreatment = Config['contract']['requests'];
+
 /**
  * The text of gateway.yaml, with a reason for each setting. `file`: a path relative to the folder
  * of gateway.yaml, a URL, or `none`.
@@ -16,19 +20,22 @@ export interface ReadDocument {
 export function gatewayFile(
   backend: string,
   file: string,
-  { contract, onUnsupported }: ReadDocument,
+  { contract, onUnsupported, requests }: ReadDocument & { readonly requests: RequestTreatment },
 ): string {
   const { exempted, operations, isForGateway } = contract;
   const why =
     file === 'none'
       ? `Requests are not validated, and every path but ${USAGE_PATH} is forwarded.`
       : 'Requests are validated against it.';
+  const reports =
+    '  requests: report # Violations are logged and counted, and the requests forwarded. Then choose enforce.';
   const lines = [
     '# Written by storegate init. docs/configuration.md has every setting with its default.',
     'upstream:',
     `  url: ${scalar(backend)} # Your API.`,
     'contract:',
     `  file: ${scalar(file)} # ${why}`,
+    ...(requests === 'report' ? [reports] : []),
     ...(onUnsupported === 'refuse'
       ? []
       : [

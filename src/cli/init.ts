@@ -17,7 +17,7 @@ import { tuneEngine } from '../run/engine.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
-import { gatewayFile, plansFile, type ReadDocument } from './init-files.ts';
+import { gatewayFile, plansFile, type ReadDocument, type RequestTreatment } from './init-files.ts';
 import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,6 +26,8 @@ export interface InitOptions {
   readonly backend?: string;
   /** A file, a URL, or `none`. */
   readonly contract?: string;
+  /** `enforce` or `report`. */
+  readonly requests?: string;
   readonly directory?: string;
   readonly yes?: boolean;
   readonly start: boolean;
@@ -56,10 +58,15 @@ export async function init(terminal: Terminal, options: InitOptions): Promise<vo
   print(terminal, 'Backend', `${backend} responds (GET /: ${status})`);
   const document = await documentAt(place, terminal.cwd);
   print(terminal, 'Contract', describe(document.contract, place));
+  const requests = place === NO_CONTRACT ? 'enforce' : await requestsFrom(terminal, options);
 
   const file = isFile(place) ? relative(folder, resolve(terminal.cwd, place)) : place;
   const load = () => loadConfig({ cwd: folder, env: { ...terminal.env, ...WRITTEN } });
-  const config = await writeFiles(folder, load, gatewayFile(backend, file, document));
+  const config = await writeFiles(
+    folder,
+    load,
+    gatewayFile(backend, file, { ...document, requests }),
+  );
   print(terminal, 'Written', `gateway.yaml, plans.yaml in ${folder}`);
   const key = await makeKey(config);
   print(terminal, 'Key', `${key} (plan free, account me; shown only once)`);
@@ -108,6 +115,19 @@ async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): 
       failure: 'usage',
     },
   );
+}
+
+/** Not asked beside a contract that was given as an option. */
+async function requestsFrom(
+  { ask }: Terminal,
+  { requests, contract, yes }: InitOptions,
+): Promise<RequestTreatment> {
+  const question =
+    'Requests that violate the contract: enforce refuses them, report only logs them [enforce]: ';
+  const asked = requests ?? (yes || contract !== undefined ? undefined : await ask?.(question));
+  const treatment = asked?.trim() || 'enforce';
+  if (treatment === 'enforce' || treatment === 'report') return treatment;
+  throw new CommandError('--requests must be enforce or report', { failure: 'usage' });
 }
 
 /** The status of `GET /`. Any response shows that the backend can be reached. */

@@ -107,6 +107,7 @@ export interface GatewaySettings {
     readonly integers: 'plain' | 'any';
     readonly readOnly: 'pass' | 'refuse';
     readonly maxDepth: number;
+    readonly requests: 'report' | 'enforce';
     readonly responses: 'off' | 'report' | 'enforce';
     readonly afterSunset: 'serve' | 'refuse';
   };

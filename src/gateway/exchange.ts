@@ -1,3 +1,4 @@
+import type { Code } from '../common/errors/catalogue.ts';
 import type { Refusal } from '../common/errors/refusals.ts';
 import type { Operation } from '../config/contract/contract.ts';
 import type { Admission, Readings } from '../limits/admission.ts';
@@ -32,6 +33,8 @@ export interface Exchange {
   scopes: Scopes;
   code: string | null;
   refusal: Refusal | null;
+  /** The refusal that settings turned into a report. */
+  reported: Code | null;
   forwardedAt: number;
   answeredAt: number;
   backend: BackendName | null;

@@ -114,7 +114,26 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
     return other === undefined ? found : findPreflight(other, path);
   }
 
-  return { find, findPreflight, takesTunnels: mounts.some(({ websocket }) => websocket) };
+  /** Of a request that the contract does not describe. */
+  function routeToBackend(): Route {
+    return {
+      name: null,
+      operation: null,
+      cost: 1,
+      scopes: NO_SCOPES,
+      maxBodyBytes,
+      websocket: false,
+      send: sendTo({ target: null, upstream: DEFAULT_UPSTREAM }),
+      rewriting: rewritingTo(DEFAULT_UPSTREAM),
+    };
+  }
+
+  return {
+    find,
+    findPreflight,
+    routeToBackend,
+    takesTunnels: mounts.some(({ websocket }) => websocket),
+  };
 }
 
 /** It leads to the backend of an operation, which the contract describes for other methods. */

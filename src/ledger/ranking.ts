@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { SECOND } from '../common/time.ts';
+import { isReport } from '../observe/events.ts';
 import { type Outcome, type UsageClient, type UsageRow, unpackUsage } from './usage-table.ts';
 
 export const RANKED = [
@@ -28,7 +29,7 @@ export const requestsOf = ({ requests }: Pick<UsageRow, 'requests'>): number => 
 
 /** Excludes outages, aborted requests and statuses of backends. */
 export const isRefused = ({ code, status }: Outcome): boolean =>
-  code !== null && status >= 400 && status < 499;
+  code !== null && status >= 400 && status < 499 && !isReport(code);
 
 /** What a row counts for; 0: nothing. */
 const COUNTS: Readonly<Record<Ranked, (row: UsageRow, outcome: Outcome) => number>> = {

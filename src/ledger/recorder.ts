@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
-import type { Event, RequestEvent } from '../observe/events.ts';
+import { type Event, outcomeCode, type RequestEvent } from '../observe/events.ts';
 import { addTo, COLUMNS, countIn, placesOf } from '../observe/traffic/row.ts';
 import { POLICIES } from './block.ts';
 import { startOf } from './names.ts';
@@ -170,7 +170,9 @@ class Clients {
     return found;
   }
 
-  outcome({ status, code, verdict, deprecated }: RequestEvent): number {
+  outcome(event: RequestEvent): number {
+    const { status, verdict, deprecated } = event;
+    const code = outcomeCode(event);
     let byStatus = this.#outcomes.get(code);
     if (byStatus === undefined) {
       byStatus = new Map();

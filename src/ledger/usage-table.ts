@@ -11,7 +11,7 @@ export interface UsageClient {
 export interface Outcome {
   /** 499: the client closed the connection before the response. */
   readonly status: number;
-  /** Of the error catalogue; `null`: the response of the backend. */
+  /** Of the error catalogue, or as `outcomeCode`; `null`: the response of the backend. */
   readonly code: string | null;
   readonly verdict: string | null;
   readonly deprecated: boolean;

@@ -179,6 +179,20 @@ export interface RequestEvent {
   readonly trace?: RequestTrace;
 }
 
+const REPORT = 'report:';
+
+export const isReport = (code: string): boolean => code.startsWith(REPORT);
+
+/** The code of the refusal, also if it is only reported. */
+export const refusedIn = (code: string): string =>
+  isReport(code) ? code.slice(REPORT.length) : code;
+
+/** In lists and reports: `report:` and the code of a refusal that settings turned into a report. */
+export function outcomeCode({ code, trace }: RequestEvent): string | null {
+  if (code !== null || trace?.reported == null) return code;
+  return `${REPORT}${trace.reported}`;
+}
+
 /**
  * Plain values, so that a kept trace does not retain the request's connection, headers or body.
  * Holds nothing that a client sent except a well-formed `traceparent`.
@@ -193,6 +207,8 @@ export interface RequestTrace {
   /** The first of `faultCount` contract violations. */
   readonly faults: readonly ReportedFault[] | null;
   readonly faultCount: number;
+  /** The code of a refusal that settings turned into a report; `null`: no such refusal. */
+  readonly reported?: string | null;
   readonly usage: Readings | null;
   /** `null`: nothing to charge, or not reached. */
   readonly admission: Admission | null;

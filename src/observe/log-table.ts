@@ -190,9 +190,10 @@ const TRACE_ID = { from: 3, to: 35 } as const;
 
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined) return null;
-  const { faults, faultCount, traceparent, reason } = trace;
+  const { faults, faultCount, traceparent, reason, reported = null } = trace;
   const backend = trace.backend === null || trace.backend.isSole ? null : trace.backend.backend;
-  if (faults === null && traceparent === null && reason === null && backend === null) return null;
+  if ([faults, traceparent, reason, backend, reported].every((value) => value === null))
+    return null;
   const traced = traceparent && {
     traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to),
     traceparent,
@@ -200,6 +201,7 @@ function moreIn(trace: RequestTrace | undefined): object | null {
   return {
     ...(backend && { backend }),
     ...(reason && { reason }),
+    ...(reported && { reported }),
     ...(faults && { faults, faultCount }),
     ...traced,
   };

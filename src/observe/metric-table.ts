@@ -30,6 +30,11 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['code'],
     count: (add, { code }) => code !== null && add(code),
   }),
+  counter('storegate_reported_refusals_total', ['request'], {
+    help: 'Requests that were forwarded although the contract refuses them, by error code: contract.requests, x-report-only.',
+    labelNames: ['code'],
+    count: (add, { trace }) => trace?.reported != null && add(trace.reported),
+  }),
   counter('storegate_admissions_total', ['request'], {
     help: 'Decisions of admission.',
     labelNames: ['plan', 'verdict'],

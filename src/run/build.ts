@@ -13,7 +13,7 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
+import { createFaultReporter, createReport, type Report } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
@@ -30,7 +30,8 @@ import { behindMounts, createAddresses, type Reading } from '../gateway/stages/a
 import { type Admit, createAdmit, createJudge } from '../gateway/stages/admit.ts';
 import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
 import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
-import { createContract } from '../gateway/stages/contract.ts';
+import { createContract, type Treatment } from '../gateway/stages/contract.ts';
+import { enforcing, reporting } from '../gateway/stages/contract-treatments.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
 import { admitPreflights, withPreflights } from '../gateway/stages/preflights.ts';
@@ -85,7 +86,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       clock,
       report,
       bodies: longLived.bodies,
-      suggest: (path) => contract.similar(path),
+      treatment: treatmentOf(settings, routes, report),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward,
@@ -98,6 +99,16 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     route: createRouting(config, routes, longLived),
     takesTunnel: tunnelTest(routes),
   });
+}
+
+function treatmentOf(
+  { config, contract }: ActiveConfig<Config>,
+  { routeToBackend }: Routes,
+  report: Report,
+): Treatment {
+  const suggest = (path: string) => contract.similar(path);
+  if (config.contract.requests === 'enforce') return enforcing(suggest);
+  return reporting({ suggest, report, route: routeToBackend() });
 }
 
 function requestFieldsOf({ keys }: Config, { tracing, via }: LongLived): RequestFields {

@@ -139,9 +139,20 @@ describe('writes the shipped plans, and only settings that differ from the defau
     loadConfig({ cwd: folder, env: {} });
   });
 
+  test('a contract that is only reported', async () => {
+    const folder = folderWith();
+    await initIn(folder, '--requests', 'report');
+    expect(settingsOf(folder)).toContain('  requests: report # ');
+    expect(loadConfig({ cwd: folder, env: {} }).contract.requests).toBe('report');
+  });
+
   test('texts that YAML would read differently', () => {
     const contract = { exempted: [], operations: [], isForGateway: true };
-    const text = gatewayFile('http://[::1]:80/a#b', '1.0', { contract, onUnsupported: 'refuse' });
+    const text = gatewayFile('http://[::1]:80/a#b', '1.0', {
+      contract,
+      onUnsupported: 'refuse',
+      requests: 'enforce',
+    });
     expect(text).toContain('  url: "http://[::1]:80/a#b" # ');
     expect(text).toContain('  file: "1.0" # ');
   });

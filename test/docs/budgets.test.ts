@@ -21,7 +21,7 @@ const BUDGETS: Record<string, number> = {
   'docs/redis.md': 1100,
   'docs/scaling.md': 700,
   'docs/tls.md': 750,
-  'docs/openapi.md': 800,
+  'docs/openapi.md': 830,
   'docs/keys.md': 450,
   'docs/plans.md': 450,
   'docs/bans.md': 300,
@@ -41,7 +41,7 @@ const BUDGETS: Record<string, number> = {
   'docs/failure-modes.md': 1400,
   'docs/security.md': 1200,
   'docs/performance.md': 600,
-  'docs/validation.md': 1900,
+  'docs/validation.md': 1910,
 };
 const MOST_IN_ALL = 35_500;
 const MOST_LINES_OF_CHANGELOG = 40;

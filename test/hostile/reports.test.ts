@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { until } from '../support/until.ts';
 import type { Respond } from './recording-backend.ts';
 import { valuesOf } from './recording-backend.ts';
@@ -37,6 +39,7 @@ beforeAll(() => {
           requestBody: { required: true, content },
           ...operation,
         },
+        patch: { operationId: 'editItem', 'x-required-scopes': ['items:write'], ...operation },
       },
     },
   };
@@ -48,7 +51,7 @@ afterAll(async () => {
 });
 
 async function stage(mode: string, respond: Respond): Promise<void> {
-  const settings = `contract: {file: "${join(folder, 'openapi.json')}", responses: ${mode}}\nhttp: {maxBodyBytes: 1KiB}`;
+  const settings = `contract: {file: "${join(folder, 'openapi.json')}", ${mode.includes(':') ? mode : `responses: ${mode}`}}\nhttp: {maxBodyBytes: 1KiB}`;
   stand = stands.get(mode) ?? (await Stand.start({ settings }));
   stands.set(mode, stand);
   stand.gateway.log.length = 0;
@@ -165,10 +168,77 @@ describe('a valid response', () => {
   );
 });
 
-describe('an operation that is report-only', () => {
-  const post = (line: string, body: string, type = 'application/json') =>
-    stand.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
+const post = (line: string, body: string, type = 'application/json') =>
+  stand.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
 
+describe('with `contract.requests: report`', () => {
+  const reported = async (code: string) =>
+    Number(
+      new RegExp(`reported_refusals_total{code="${code}"} (\\d+)`).exec(
+        (await stand.gateway.admin.get('/metrics')).text,
+      )?.[1] ?? 0,
+    );
+
+  test.each<[code: string, line: string, body: string, type: string]>([
+    ['invalid_request', `GET /items?limit=${PRIVATE}`, '', JSON_TYPE],
+    ['invalid_request', 'GET /items', `{"n":"${PRIVATE}"}`, JSON_TYPE],
+    ['unsupported_media_type', 'POST /items', PRIVATE, 'text/plain'],
+    ['not_found', `GET /${PRIVATE}?${PRIVATE}=1`, PRIVATE, 'text/plain'],
+    ['method_not_allowed', 'DELETE /items', PRIVATE, 'text/plain'],
+  ])('%s of %s is forwarded unchanged, and recorded everywhere', async (code, line, body, type) => {
+    await stage('requests: report', answering('{"n":1}'));
+    const before = await reported(code);
+    expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200, code: undefined });
+    expect(stand.backend.requests).toHaveLength(1);
+    expect(stand.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
+    await until('the request is logged', () =>
+      stand.gateway.log.some(({ msg }) => msg === 'request'),
+    );
+    expect(faults()).toEqual([expect.objectContaining({ side: 'request', count: 1 })]);
+    const logged = stand.gateway.log.find(({ msg }) => msg === 'request');
+    expect(logged).toMatchObject({ status: 200, code: null, reported: code });
+    expect((await reported(code)) - before).toBe(1);
+    const admin = adminOf(stand.gateway.adminUrl);
+    const { requests } = bodyOf(await admin('GET', `/requests?code=report:${code}`));
+    expect(requests[0]).toMatchObject({ id: logged!.id, status: 200, step: null });
+    const explained = bodyOf(await admin('GET', `/requests/${logged!.id}`));
+    expect(explained).toMatchObject({
+      code: `report:${code}`,
+      faults: [{ side: 'request', reportOnly: true, count: 1 }],
+      backend: { attempts: 1 },
+    });
+    const { rows } = bodyOf(await admin('GET', '/usage/report?by=status,code'));
+    expect(rows).toContainEqual(
+      expect.objectContaining({ status: 200, code: `report:${code}`, refused: 0 }),
+    );
+    expect(JSON.stringify([stand.gateway.log, explained])).not.toContain(PRIVATE);
+  });
+
+  test('a valid request is not recorded', async () => {
+    await stage('requests: report', answering('{"n":1}'));
+    expect(await stand.ask(stand.request('GET /items?limit=1'))).toMatchObject({ status: 200 });
+    await until('the request is logged', () =>
+      stand.gateway.log.some(({ msg }) => msg === 'request'),
+    );
+    expect(stand.gateway.log.find(({ msg }) => msg === 'request')).not.toHaveProperty('reported');
+    expect(faults()).toEqual([]);
+  });
+
+  test.each<[status: number, line: string, headers: readonly string[]]>([
+    [401, 'GET /unknown', []],
+    [403, 'PATCH /items', []],
+    [413, 'POST /items', ['Content-Length: 2000']],
+    [400, 'GET /items%2F1', []],
+  ])('%d is still returned for %s', async (status, line, headers) => {
+    await stage('requests: report', answering('{"n":1}'));
+    const text = stand.request(line, headers, headers.length > 0 ? 'x'.repeat(2_000) : '');
+    const sent = status === 401 ? text.replace(/X-API-Key: .*\r\n/, '') : text;
+    expect(await stand.ask(sent)).toMatchObject({ status });
+    expect(stand.backend.requests).toEqual([]);
+  });
+});
+
+describe('an operation that is report-only', () => {
   test.each<[what: string, line: string, body: string, type: string]>([
     ['a wrong body', 'POST /items', `{"n":"${PRIVATE}"}`, JSON_TYPE],
     ['a member too many', 'POST /items', `{"n":1,"${PRIVATE}":1}`, JSON_TYPE],

@@ -50,6 +50,7 @@ export function exchangeOf(
     scopes: [],
     code: null,
     refusal: null,
+    reported: null,
     forwardedAt: 0,
     answeredAt: 0,
     cancel: null,

@@ -1,5 +1,6 @@
 import type { Operations } from '@storegate/admin-api';
 import { CATALOGUE } from '../../common/errors/catalogue.ts';
+import { refusedIn } from '../../observe/events.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
   type DecisionView,
@@ -44,11 +45,11 @@ export function requestOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** A code of the catalogue, or a status for failures without a code. Throws AdminError. */
+/** A code of the catalogue, also as a report, or a status for failures without a code. Throws AdminError. */
 export function codeIn({ code }: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
-  if (known.includes(code) || /^5\d\d$/.test(code)) return code;
+  if (known.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
   throw unknownName('error code', code, known);
 }
 

@@ -14,6 +14,10 @@ export const initCommand = command(
         '--contract <place>',
         'OpenAPI document, a file or URL; none: requests are not validated',
       ),
+      option('--requests <treatment>', 'requests that violate the contract').choices([
+        'enforce',
+        'report',
+      ]),
       option(
         '--directory <folder>',
         'folder for gateway.yaml, plans.yaml and data (default: this one)',
@@ -21,7 +25,8 @@ export const initCommand = command(
       option('--yes', 'ask nothing'),
       option('--no-start', 'do not run the gateway'),
     ],
-    details: 'Asks for the backend and the contract on a terminal. Never overwrites a file.',
+    details:
+      'Asks for the backend, the contract and whether to enforce it on a terminal. Never overwrites a file.',
     examples: ['init --backend http://127.0.0.1:3000 --contract ./openapi.yaml'],
     run: lazily(async () => (await import('../init.ts')).init),
   },

@@ -6,7 +6,7 @@ import type { Operation } from '../../config/contract/contract.ts';
 import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
-import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
+import { sunset } from '../route-refusals.ts';
 import type { Route, RouteMatch } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
@@ -25,16 +25,27 @@ export interface ContractSettings {
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
   readonly report: Report;
-  readonly suggest: (path: string) => string | null;
+  readonly treatment: Treatment;
 }
 
+/** What happens to requests that the contract refuses. */
+export interface Treatment {
+  readonly isReported: (operation: Operation) => boolean;
+  /** Where a request without an operation goes. Throws a Refusal. */
+  readonly unmatched: (exchange: Exchange, path: string, match: Unmatched) => Route;
+}
+
+export type Unmatched = Exclude<RouteMatch, { readonly kind: 'route' }>;
+
 export function createContract(settings: ContractSettings): CheckContract {
-  const { bodies, largeChecks, refuseAfterSunset, clock, report, suggest } = settings;
+  const { bodies, largeChecks, refuseAfterSunset, clock, report, treatment } = settings;
 
   return function contract(exchange, client, target, match): MaybePromise<Checked> {
     const { path } = target;
-    if (match.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, match.allow);
-    if (match.kind === 'not_found') throw notFound(exchange, path, suggest(path));
+    if (match.kind !== 'route') {
+      const route = treatment.unmatched(exchange, path, match);
+      return unchecked(exchange, { client, target, route });
+    }
     const { route, parameters } = match;
     const { operation } = route;
     if (operation === null) return unchecked(exchange, { client, target, route });
@@ -46,7 +57,7 @@ export function createContract(settings: ContractSettings): CheckContract {
     }
     if (operation.exempt === 'pass') return unchecked(exchange, { client, target, route });
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
-    if (operation.reportOnly)
+    if (treatment.isReported(operation))
       return reported(exchange, operation, { client, target, route }, faults);
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
@@ -102,6 +113,7 @@ export function createContract(settings: ContractSettings): CheckContract {
       refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
+      exchange.reported = refusal.code;
       report(exchange, 'request', refusal.details ?? [faultOfBody(refusal.message, 'mediaType')]);
     }
     return checked({ ...request, body });

@@ -1,7 +1,7 @@
 import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
 import { notFuture } from '../../common/time.ts';
-import type { Event, RequestEvent } from '../events.ts';
+import { type Event, outcomeCode, type RequestEvent } from '../events.ts';
 import { type NewRefusals, newRefusals } from '../peers/live.ts';
 import {
   type Explained,
@@ -129,14 +129,15 @@ export class RecentRequests {
   }
 
   #keep(event: RequestEvent): void {
-    const { id, status, code } = event;
+    const { id, status } = event;
     let notes: Notes | null = null;
     if (this.#notes.size > 0) {
       notes = this.#notes.get(id) ?? null;
       this.#notes.delete(id);
     }
     const address = this.#lasting(event.address);
-    if (code !== null || status >= 500) this.#refused.put(event, address, notes, this.#clock());
+    if (outcomeCode(event) !== null || status >= 500)
+      this.#refused.put(event, address, notes, this.#clock());
     else if (this.#isSampled()) this.#good.put(event, address, notes, this.#clock());
   }
 

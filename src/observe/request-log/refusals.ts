@@ -1,5 +1,5 @@
 import { Cache } from '../../common/cache.ts';
-import type { RequestEvent } from '../events.ts';
+import { outcomeCode, type RequestEvent } from '../events.ts';
 import type { Notes, RequestLogEntry } from './view.ts';
 
 /** The allowance of equal refusals, and the milliseconds per further one. */
@@ -65,7 +65,7 @@ export class RefusalLog {
 
   put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {
     if (this.#capacity === 0) return;
-    const ofCode = this.#ofCode(event.code ?? `${event.status}`);
+    const ofCode = this.#ofCode(outcomeCode(event) ?? `${event.status}`);
     const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
     if (!mayKeep(ofCode, source, endedAt)) {
       source.unkept++;

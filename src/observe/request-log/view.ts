@@ -7,7 +7,7 @@ import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
-import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';
+import { type EventOf, outcomeCode, type RequestEvent, type RequestTrace } from '../events.ts';
 import type {
   DecisionView,
   ListedRequest,
@@ -37,8 +37,7 @@ export function requestView(
   { event, notes, endedAt, repeated }: RequestLogEntry,
   worker: number | null,
 ): RequestView {
-  const { id, method, operation, status, complete, code, address, duration, upstream, trace } =
-    event;
+  const { id, method, operation, status, complete, address, duration, upstream, trace } = event;
   const times = {
     authenticated: roundMilliseconds(trace?.authenticated),
     admitted: roundMilliseconds(trace?.admitted),
@@ -53,7 +52,7 @@ export function requestView(
     operation,
     status,
     complete,
-    code,
+    code: outcomeCode(event),
     address,
     times,
     repeated,

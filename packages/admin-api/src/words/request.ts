@@ -82,10 +82,9 @@ const WORDS: Readonly<Record<string, InWords>> = {
         : `${code}${given(', ', outage)}`;
     return `${decisionInWords(decision, time)}${after(times.admitted, times.authenticated)}`;
   },
-  contract({ step, code, operation, times }) {
+  contract({ step, code, operation, faults, times }) {
     if (step === 'contract') return `${code}`;
-    const fits = operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
-    return `${fits}${after(times.forwarded, times.admitted)}`;
+    return `${checkInWords(operation, faults)}${after(times.forwarded, times.admitted)}`;
   },
   backend({ backend, status, code, outage, step, times }) {
     if (backend === null) return 'not called';
@@ -105,6 +104,11 @@ export function backendInWords({
   target: asked,
 }: NonNullable<ExplainedRequest['backend']>): string {
   return asked ? `${asked.backend} of ${asked.upstream}` : '';
+}
+
+function checkInWords(operation: string, faults: readonly Faults[]): string {
+  if (faults.some(({ side }) => side === 'request')) return 'invalid, only reported';
+  return operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
 }
 
 /** The duration of a step, if known. */

@@ -19,6 +19,7 @@ const target = join(folder, 'package');
 const BROWSER_PACKAGES = {
   preact: ['dist/preact.mjs', 'hooks/dist/hooks.mjs', 'LICENSE'],
   marked: ['lib/marked.esm.js', 'LICENSE'],
+  uplot: ['dist/uPlot.esm.js', 'LICENSE'],
 };
 
 rmSync(target, { recursive: true, force: true });

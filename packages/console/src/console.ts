@@ -17,7 +17,11 @@ export function createConsole(): FindPage {
   const path = `${CONSOLE_PATH}/`;
   const modules = browserModules().map(([name, file]) => [`admin-api/${name}`, file] as const);
   const assets = loadAssets(`${path}assets/`, import.meta.dirname, STYLES, {
-    files: { preact: resolve('preact'), 'preact/hooks': resolve('preact/hooks') },
+    files: {
+      preact: resolve('preact'),
+      'preact/hooks': resolve('preact/hooks'),
+      uplot: resolve('uplot/dist/uPlot.esm.js'),
+    },
     modules: Object.fromEntries(modules),
     imports: {
       '@storegate/admin-api': 'admin-api/index.ts',

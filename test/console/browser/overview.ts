@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../support/free-port.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { until } from '../../support/until.ts';
 import { fakeBackend } from '../../support/upstream.ts';
 import type { ConsoleStand } from './stand.ts';
 
@@ -51,12 +52,25 @@ export function nowTests(stand: ConsoleStand): void {
         .getByText(/\d ms ·/)
         .waitFor();
       expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+        'Last hour',
         'Backends',
         'Last two minutes',
-        'Last hour',
         'Last day',
       ]);
-      expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
+      const chart = page.locator('figure').filter({ hasText: 'Requests per second' });
+      const steps = chart.getByRole('slider');
+      await steps.focus();
+      await page.keyboard.press('End');
+      await chart.locator('.u-cursor-x:not(.u-off)').waitFor();
+      let shown = '';
+      await until('a step has answered requests', async () => {
+        shown = (await steps.getAttribute('aria-valuetext'))!;
+        if (/answered [\d.]*[1-9]/.test(shown)) return true;
+        await page.keyboard.press('ArrowLeft');
+        return false;
+      });
+      const [time] = shown.split(': ');
+      await chart.locator('.legend').getByText(time!).waitFor();
       const backends = page.getByRole('region', { name: 'Backends' }).getByRole('row');
       expect(await backends.filter({ hasText: new URL(backend.url).host }).innerText()).toMatch(
         /\sdefault\s+up\s/,

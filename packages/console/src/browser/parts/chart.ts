@@ -1,15 +1,17 @@
-import { type ComponentChildren, h } from 'preact';
-import { useId } from 'preact/hooks';
-import { orDash, total } from '../format.ts';
+import { h, type RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { orDash } from '../format.ts';
 import { type Column, Table } from './data.ts';
+import { dashOf, fillOf, type Look } from './looks.ts';
+import { roundUp, stacked } from './scale.ts';
 
 /** One kind of what is counted, or one line. */
 export interface Series {
   readonly name: string;
   /** One for each step; `null`: nothing is known of it. */
   readonly values: readonly (number | null)[];
-  /** How bars and lines of it look, in colour and without: see styles/charts.css. */
-  readonly look: 'good' | 'warn' | 'bad' | 'soft';
+  readonly look: Look;
 }
 
 interface ChartProps {
@@ -23,65 +25,47 @@ interface ChartProps {
   readonly format: (value: number) => string;
 }
 
-const WIDTH = 720;
-const HEIGHT = 160;
-const LEFT = 56;
-const BOTTOM = 20;
-const TOP = 8;
-
 /**
- * Bars or lines over time, as SVG: people who do not see it, or want figures, have the table behind
- * it. Series differ by pattern as well as by colour, so that it can be read in black and white.
+ * Bars or lines over time. The legend has the values of the step under the pointer or chosen with
+ * the arrow keys, else of the newest step; the table behind it has all of them.
  */
-export function Chart({ title, steps, series, kind, format }: ChartProps) {
-  const id = useId();
-  const heights = steps.map((_, step) => series.map(({ values }) => values[step] ?? 0));
-  const most = roundUp(
-    Math.max(0, ...(kind === 'bars' ? heights.map((values) => total(values)) : heights.flat())),
-  );
-  const y = (value: number) =>
-    HEIGHT - BOTTOM - (most === 0 ? 0 : (value / most) * (HEIGHT - BOTTOM - TOP));
-  const stepWidth = (WIDTH - LEFT) / Math.max(1, steps.length);
-  const x = (step: number) => LEFT + step * stepWidth;
-  return h('figure', { class: 'chart' }, [
-    h(
-      'figcaption',
-      null,
-      h('span', { id, class: 'chart-title' }, title),
-      h(Legend, { series, kind }),
-    ),
-    h('div', { class: 'plot' }, [
-      h(
-        'svg',
-        {
-          viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-          role: 'img',
-          'aria-labelledby': id,
-          preserveAspectRatio: 'none',
-        },
-        [
-          h(Patterns, { id }),
-          [most, most / 2, 0].map((value) =>
-            h(
-              'g',
-              { key: value, class: 'axis' },
-              h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
-            ),
-          ),
-          kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
-        ],
-      ),
-      most > 0 &&
-        h(
-          'div',
-          { class: 'axis-y', 'aria-hidden': 'true' },
-          h('span', null, format(most)),
-          h('span', null, format(0)),
+export function Chart(props: ChartProps) {
+  const { title, steps, series, kind, format } = props;
+  const [chosen, setChosen] = useState<number | null>(null);
+  const figure = useRef<HTMLElement>(null);
+  const plot = usePlot(figure, props, setChosen);
+  const step = Math.min(chosen ?? steps.length, steps.length - 1);
+  const valueAt = ({ values }: Series, at: number) => orDash(values[at] ?? null, format);
+  const choose = (event: Event) => chooseStep(plot.current!, event.currentTarget);
+
+  return h('figure', { class: 'chart', ref: figure }, [
+    h('figcaption', null, [
+      h('span', { class: 'chart-title' }, title),
+      h('ul', { class: 'legend', 'aria-hidden': 'true' }, [
+        h('li', { class: 'step' }, steps[step]),
+        series.map((one) =>
+          h('li', { key: one.name }, [
+            h('span', { class: `swatch ${kind} ${one.look}` }),
+            `${one.name} `,
+            h('b', null, valueAt(one, step)),
+          ]),
         ),
+      ]),
     ]),
-    h('div', { class: 'axis-x', 'aria-hidden': 'true' }, [
-      h('span', null, steps[0] ?? ''),
-      h('span', null, steps.at(-1) ?? ''),
+    h('div', { class: 'plot' }, [
+      // Arrow keys, Home, End and their announcement are those of the browser.
+      h('input', {
+        type: 'range',
+        class: 'unseen',
+        min: 0,
+        max: Math.max(0, steps.length - 1),
+        value: step,
+        'aria-label': title,
+        'aria-valuetext': `${steps[step]}: ${series.map((one) => `${one.name} ${valueAt(one, step)}`).join(', ')}`,
+        onInput: choose,
+        onFocus: choose,
+        onBlur: () => setChosen(hideCursor(plot.current!)),
+      }),
     ]),
     h('details', null, [
       h('summary', null, 'As a table'),
@@ -89,93 +73,117 @@ export function Chart({ title, steps, series, kind, format }: ChartProps) {
         caption: title,
         empty: 'No data.',
         rows: [...steps.keys()],
-        keyOf: (step) => step,
+        keyOf: (at) => at,
         columns: [
-          { title: 'Time', cell: (step) => steps[step], names: true },
-          ...series.map(({ name, values }): Column<number> => {
-            return {
-              title: name,
-              figure: true,
-              cell: (step) => orDash(values[step] ?? null, format),
-            };
+          { title: 'Time', cell: (at) => steps[at], names: true },
+          ...series.map((one): Column<number> => {
+            return { title: one.name, figure: true, cell: (at) => valueAt(one, at) };
           }),
         ],
       }),
     ]),
   ]);
+}
 
-  function bars({ look, name }: Series, index: number) {
-    return h(
-      'g',
-      { key: name, class: `bars ${look}`, fill: `url(#${id}-${look})` },
-      steps.map((_, step) => {
-        const value = heights[step]![index]!;
-        if (value === 0) return null;
-        const below = total(heights[step]!.slice(0, index));
-        const top = y(below + value);
-        const height = Math.max(0.5, y(below) - top);
-        return h('rect', {
-          key: step,
-          x: x(step) + stepWidth * 0.1,
-          width: stepWidth * 0.8,
-          y: top,
-          height,
-        });
-      }),
+function chooseStep(plot: uPlot, target: EventTarget | null): void {
+  const { value } = target as HTMLInputElement;
+  plot.setCursor({ left: plot.valToPos(Number(value), 'x'), top: 0 });
+}
+
+function hideCursor(plot: uPlot): null {
+  plot.setCursor({ left: -1, top: -1 });
+  return null;
+}
+
+/** CSS pixels. */
+const HEIGHT = 170;
+const AXIS_WIDTH = 60;
+const STEP_NAME_WIDTH = 110;
+
+/** Draws the chart again when its data, its width or the colours change. */
+function usePlot(
+  figure: RefObject<HTMLElement | null>,
+  props: ChartProps,
+  onStep: (step: number | null) => void,
+): RefObject<uPlot | null> {
+  const plot = useRef<uPlot | null>(null);
+  const newest = useRef(props);
+  newest.current = props;
+  useLayoutEffect(() => {
+    const place = figure.current!.querySelector<HTMLElement>('.plot')!;
+    const drawn = new uPlot(optionsOf(newest, place, onStep), dataOf(props), place);
+    plot.current = drawn;
+    const resizing = new ResizeObserver(() =>
+      drawn.setSize({ width: place.clientWidth, height: HEIGHT }),
     );
-  }
-
-  /** A gap where nothing is known. */
-  function line({ look, name, values }: Series) {
-    let pen = 'M';
-    let d = '';
-    values.forEach((value, step) => {
-      if (value === null) pen = 'M';
-      else {
-        d += `${pen}${(x(step) + stepWidth / 2).toFixed(1)} ${y(value).toFixed(1)}`;
-        // A point with no neighbour is a line of no length, which a round end makes a dot.
-        if (pen === 'M') d += 'h0';
-        pen = 'L';
-      }
+    resizing.observe(place);
+    const listening = new AbortController();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawn.redraw(), {
+      signal: listening.signal,
     });
-    return h('path', { key: name, class: `line ${look}`, d });
-  }
+    return () => {
+      listening.abort();
+      resizing.disconnect();
+      drawn.destroy();
+    };
+  }, []);
+  useEffect(() => plot.current!.setData(dataOf(props)), [JSON.stringify(dataOf(props))]);
+  return plot;
 }
 
-function Legend({ series, kind }: Pick<ChartProps, 'series' | 'kind'>) {
-  return h(
-    'ul',
-    { class: 'legend' },
-    series.map(({ name, look }) =>
-      h(
-        'li',
-        { key: name },
-        h('span', { class: `swatch ${kind} ${look}`, 'aria-hidden': 'true' }),
-        name,
-      ),
-    ),
-  );
+/** Steps by their number. The last series, whose bars are the highest, comes first. */
+function dataOf({ steps, series, kind }: ChartProps): uPlot.AlignedData {
+  const values = series.map((one) => [...one.values]);
+  const shown = kind === 'bars' ? stacked(values) : values;
+  return [[...steps.keys()], ...shown.toReversed()];
 }
 
-/** Patterns have ids of their own in each chart: a page has several. */
-function Patterns({ id }: { id: string }) {
-  const size = { width: 6, height: 6 };
-  const pattern = (look: Series['look'], mark?: ComponentChildren) =>
-    h('pattern', { id: `${id}-${look}`, ...size, patternUnits: 'userSpaceOnUse' }, [
-      h('rect', { class: `ground ${look}`, ...size }),
-      mark,
-    ]);
-  return h('defs', null, [
-    pattern('good'),
-    pattern('warn', h('path', { class: 'mark', d: 'M0 6L6 0' })),
-    pattern('bad', h('path', { class: 'mark', d: 'M0 0L6 6M0 6L6 0' })),
-    pattern('soft', h('circle', { class: 'dot', cx: 3, cy: 3, r: 1.2 })),
-  ]);
-}
-
-/** The next of 1, 2, 5, 10, 20, 50, … so that the axis ends at a number that people read. */
-export function roundUp(value: number): number {
-  if (value <= 0) return 0;
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
+function optionsOf(
+  props: { readonly current: ChartProps },
+  place: HTMLElement,
+  onStep: (step: number | null) => void,
+): uPlot.Options {
+  const { kind, series } = props.current;
+  const colour = (name: 'color' | 'borderTopColor') => () => getComputedStyle(place)[name];
+  const axis = { stroke: colour('color'), font: '12px system-ui', ticks: { show: false } };
+  const grid = { stroke: colour('borderTopColor'), width: 1 };
+  const barPaths = uPlot.paths.bars!({ size: [0.8, Number.POSITIVE_INFINITY] });
+  const seriesOf = ({ look }: Series): uPlot.Series => {
+    const paint = (plot: uPlot) => fillOf(plot, look, kind);
+    return kind === 'bars'
+      ? { fill: paint, width: 0, paths: barPaths, points: { show: false } }
+      : { stroke: paint, width: 2, dash: dashOf(look), points: { show: true, size: 3 } };
+  };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: () => [-0.5, props.current.steps.length - 0.5] },
+      y: { range: (_plot, _least, most) => [0, roundUp(most) || 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 24,
+        space: STEP_NAME_WIDTH,
+        incrs: [1, 2, 5, 10, 20, 50, 100],
+        values: (_plot, steps) => steps.map((step) => props.current.steps[step] ?? ''),
+      },
+      {
+        ...axis,
+        grid,
+        size: AXIS_WIDTH,
+        splits: (_plot, _axis, least, most) => [least, most / 2, most],
+        values: (_plot, values) => values.map((value) => props.current.format(value)),
+      },
+    ],
+    series: [{}, ...series.map(seriesOf).toReversed()],
+    // Each bar begins where the next lower one ends.
+    bands: kind === 'bars' ? series.slice(1).map((_, i) => ({ series: [i + 1, i + 2] })) : [],
+    hooks: { setCursor: [({ cursor }) => onStep(cursor.idx ?? null)] },
+  };
 }

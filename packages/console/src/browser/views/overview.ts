@@ -11,7 +11,13 @@ import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
 import { linkTo } from '../routing.ts';
 import { SessionContext } from '../session.ts';
-import { HistoryPanels, kindsAsSeries, latencyAsSeries } from './overview/charts.ts';
+import {
+  HistoryPanel,
+  kindsAsSeries,
+  LAST_DAY,
+  LAST_HOUR,
+  latencyAsSeries,
+} from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
 import { ticksOnLine } from './overview/outcomes.ts';
 import { type Trouble, troublesIn } from './overview/verdict.ts';
@@ -32,10 +38,11 @@ export function Overview() {
       actions: [h(Links, null), h(LiveSwitch, stream)],
     },
     verdictOf(troublesIn(ticks, status.value), ticks.length > 0, stream),
+    h(HistoryPanel, LAST_HOUR),
     ticks.length > 0 && h(Figures, { ticks }),
     ticks.length > 0 && h(Backends, { backends: ticks.at(-1)!.backends }),
     ticks.length > 0 && h(LastMinutes, { ticks }),
-    h(HistoryPanels, null),
+    h(HistoryPanel, LAST_DAY),
   );
 }
 

@@ -7,17 +7,36 @@ import { Chart, type Series } from '../../parts/chart.ts';
 import { answerView, Missing } from '../../parts/view.ts';
 import { type Kinds, kindsOf, onLine } from './outcomes.ts';
 
-/** `length`: milliseconds of a step; `count`: the number of steps. */
-const PANELS = [
-  { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'minute' },
-  { title: 'Last day', since: '24h', step: '10m', length: 600_000, count: 144, each: '10 minutes' },
-] as const;
+interface Panel {
+  readonly title: string;
+  readonly since: string;
+  readonly step: '1m' | '10m';
+  /** Milliseconds of a step. */
+  readonly length: number;
+  /** The number of steps. */
+  readonly count: number;
+  readonly each: string;
+}
 
-export const HistoryPanels = () =>
-  PANELS.map((panel) => h(HistoryPanel, { key: panel.title, ...panel }));
+export const LAST_HOUR: Panel = {
+  title: 'Last hour',
+  since: '1h',
+  step: '1m',
+  length: 60_000,
+  count: 60,
+  each: 'minute',
+};
+export const LAST_DAY: Panel = {
+  title: 'Last day',
+  since: '24h',
+  step: '10m',
+  length: 600_000,
+  count: 144,
+  each: '10 minutes',
+};
 
 /** Requests and latency, step by step. */
-function HistoryPanel({ title, since, step, length, count, each }: (typeof PANELS)[number]) {
+export function HistoryPanel({ title, since, step, length, count, each }: Panel) {
   const answer = useAnswer('getHistory', { params: { since, step }, every: 60_000 });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
@@ -57,8 +76,8 @@ function HistoryPanel({ title, since, step, length, count, each }: (typeof PANEL
 
 const KINDS = [
   ['answered', 'answered', 'good'],
-  ['limited', 'refused by limits', 'warn'],
-  ['refused', 'refused otherwise', 'soft'],
+  ['limited', 'limited or banned', 'warn'],
+  ['refused', 'other refusals', 'soft'],
   ['failed', 'failed', 'bad'],
 ] as const;
 

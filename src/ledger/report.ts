@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { DAY, HOUR } from '../common/time.ts';
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import type { Block } from './block.ts';
 import { startOf } from './names.ts';
 import { isRefused, requestsOf } from './ranking.ts';
@@ -17,6 +17,7 @@ import {
 export const DIMENSIONS = [
   'day',
   'hour',
+  'minute',
   'account',
   'key',
   'plan',
@@ -49,6 +50,8 @@ export type ReportFilter = Partial<
 
 export interface ReportQuestion extends Period {
   readonly by: readonly Dimension[];
+  /** Only calls of deprecated operations. */
+  readonly deprecated?: boolean;
   readonly filter: ReportFilter;
 }
 
@@ -63,13 +66,14 @@ export const dimensionsOf = ({ by }: Pick<ReportQuestion, 'by'>): Dimension[] =>
  * the store is unreachable.
  */
 export async function* report(
-  reader: Pick<LedgerReader, 'blocks'>,
+  reader: Pick<LedgerReader, 'blocks' | 'minutes'>,
   question: ReportQuestion,
 ): AsyncGenerator<readonly ReportRow[]> {
   const span = spanOf(question);
   const grain: Grain = span === HOUR ? 'hour' : 'day';
+  const blocks = span === MINUTE ? reader.minutes(question) : reader.blocks(question, grain);
   let groups: Report | null = null;
-  for await (const block of reader.blocks(question, grain)) {
+  for await (const block of blocks) {
     const start = span === null ? 0 : startOf(block.start, span);
     if (groups?.start !== start) {
       if (groups !== null) yield* groups.rows();
@@ -81,7 +85,8 @@ export async function* report(
 }
 
 /** Milliseconds; `null`: rows have no time. */
-function spanOf({ by }: ReportQuestion): number | null {
+export function spanOf({ by }: Pick<ReportQuestion, 'by'>): number | null {
+  if (by.includes('minute')) return MINUTE;
   if (by.includes('hour')) return HOUR;
   return by.includes('day') ? DAY : null;
 }
@@ -93,7 +98,7 @@ const AT_ONCE = 2_000;
 export class Report {
   readonly #question: ReportQuestion;
   readonly start: number;
-  readonly #time: Readonly<Record<'day' | 'hour', string>>;
+  readonly #time: Readonly<Record<'day' | 'hour' | 'minute', string>>;
   readonly #clients = new Names<UsageClient>();
   readonly #operations = new Names<string>();
   readonly #outcomes = new Names<Pick<Outcome, 'status' | 'code'>>();
@@ -106,8 +111,8 @@ export class Report {
   constructor(question: ReportQuestion, start = 0) {
     this.#question = question;
     this.start = start;
-    const hour = new Date(start).toISOString();
-    this.#time = { hour, day: hour.slice(0, 10) };
+    const time = new Date(start).toISOString();
+    this.#time = { minute: time, hour: `${time.slice(0, 13)}:00:00.000Z`, day: time.slice(0, 10) };
   }
 
   async add(block: Block): Promise<void> {
@@ -134,7 +139,7 @@ export class Report {
   }
 
   #adderOf({ clients, operations, outcomes }: PackedNames): (row: UsageRow) => void {
-    const { by, filter } = this.#question;
+    const { by, filter, deprecated: deprecatedOnly } = this.#question;
     const has = (name: Dimension) => by.includes(name);
     const fits = (name: keyof ReportFilter, value: string | number | null) =>
       filter[name] === undefined || filter[name] === String(value);
@@ -151,8 +156,8 @@ export class Report {
       const shown = has('operation') ? name : '';
       return fits('operation', name) ? this.#operations.place(shown, shown) : -1;
     });
-    const outcomePlaces = outcomes.map(({ status, code }) => {
-      if (!fits('status', status)) return -1;
+    const outcomePlaces = outcomes.map(({ status, code, deprecated }) => {
+      if (!fits('status', status) || (deprecatedOnly && !deprecated)) return -1;
       const shown = { status: has('status') ? status : 0, code: has('code') ? code : null };
       return this.#outcomes.place(`${shown.status} ${shown.code}`, shown);
     });

@@ -18,7 +18,7 @@ import { type Commit, type LedgerStore, TurnLost } from './store.ts';
 /** Milliseconds after a span in which its last slices arrive. */
 const LATE = 5 * SECOND;
 /** Milliseconds of minutes with their keys. */
-const MINUTES = 2 * HOUR;
+export const MINUTES = 2 * HOUR;
 
 const HOUR_SECTIONS: readonly Section[] = ['traffic', 'usage', 'uses'];
 const DAY_SECTIONS: readonly Section[] = ['traffic', 'usage'];

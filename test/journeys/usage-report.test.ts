@@ -3,7 +3,7 @@ import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { DAY, HOUR } from '../support/limits.ts';
+import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
@@ -108,6 +108,26 @@ describe('a report of usage', () => {
     expect((await commandLine(one.folder)(['keys', 'list', '-o', 'csv'])).code).toBe(2);
     await one.close();
     expect((await commandLine(one.folder)([...args, '-o', 'csv'])).out).toBe(csv);
+  });
+
+  test('has minutes of the last two hours, and calls of deprecated operations alone', async () => {
+    const one = await gateway();
+    const { secret } = await one.key({ plan: 'pro' });
+    await send(one.url, secret, 2);
+    await counted(one.adminUrl, 2);
+    one.clock.pass(3 * MINUTE);
+    await send(one.url, secret, 3, '/pets/1');
+    await counted(one.adminUrl, 5);
+    const from = new Date(one.clock.now - HOUR).toISOString();
+    const { rows } = await reportAt(one.adminUrl, `by=minute,operation&from=${from}`);
+    const minutes = rows.map((row: { minute: string }) => Date.parse(row.minute) / MINUTE);
+    expect(minutes).toEqual([minutes[0], minutes[0] + 3]);
+    expect((await reportAt(one.adminUrl, 'by=operation&deprecated=true')).rows).toMatchObject([
+      { operation: 'getPet', requests: 3 },
+    ]);
+    const tooEarly = new Date(one.clock.now - 3 * HOUR).toISOString();
+    const refused = await adminOf(one.adminUrl)('GET', `/usage/report?by=minute&from=${tooEarly}`);
+    expect(refused.body).toMatchObject({ status: 400, message: /2 hours/ });
   });
 
   test.each(['by=colour', 'from=yesterday', 'from=2026-02-01&to=2026-01-01', 'format=xml', 'x=1'])(

@@ -1,5 +1,5 @@
 import type { Operations } from '@storegate/admin-api';
-import { DAY, HOUR } from '../../common/time.ts';
+import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { readLedger } from '../../ledger/read.ts';
 import {
   DIMENSIONS,
@@ -9,7 +9,9 @@ import {
   type ReportQuestion,
   type ReportRow,
   report,
+  spanOf,
 } from '../../ledger/report.ts';
+import { MINUTES } from '../../ledger/rollup.ts';
 import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations, AnswerStream, Task } from '../call.ts';
@@ -51,7 +53,7 @@ export function reportOperations(context: AdminContext) {
 }
 
 function questionOf({ query, now }: Pick<Task<'getUsageReport'>, 'query' | 'now'>): ReportQuestion {
-  const { account, key, plan, operation, status } = query;
+  const { account, key, plan, operation, status, deprecated = false } = query;
   const by = (query.by ?? 'account').split(',');
   const unknown = by.find((name) => !(DIMENSIONS as readonly string[]).includes(name));
   if (unknown !== undefined) throw unknownName('column', unknown, DIMENSIONS);
@@ -59,12 +61,19 @@ function questionOf({ query, now }: Pick<Task<'getUsageReport'>, 'query' | 'now'
   const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
   const from = query.from === undefined ? month : momentIn('from', query.from);
   const to = query.to === undefined ? now : momentIn('to', query.to);
+  const grain = spanOf({ by: by as Dimension[] }) === MINUTE ? MINUTE : HOUR;
+  if (grain === MINUTE && from < now - MINUTES)
+    throw new AdminError(
+      'invalid_value',
+      'Minutes are kept for 2 hours: use a later from, or hour.',
+    );
   if (to <= from) throw new AdminError('invalid_value', 'to must be later than from.');
   const given = { account, key, plan, operation, status };
   return {
-    from: Math.floor(from / HOUR) * HOUR,
-    to: Math.min(Math.ceil(to / HOUR) * HOUR, Math.ceil((now + HOUR) / DAY) * DAY),
+    from: Math.floor(from / grain) * grain,
+    to: Math.min(Math.ceil(to / grain) * grain, Math.ceil((now + HOUR) / DAY) * DAY),
     by: by as Dimension[],
+    deprecated,
     filter: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
 }

@@ -18,7 +18,7 @@ const COLUMNS = [
 ] as const;
 
 const BY =
-  'what each row is of: day, hour, account, key, plan, operation, status or code, several with commas';
+  'what each row is of: day, hour, minute, account, key, plan, operation, status or code, several with commas';
 
 type ReportOptions = Omit<Operations['getUsageReport']['query'], 'format'> & {
   readonly month?: Readonly<Record<'from' | 'to', string>>;
@@ -38,6 +38,7 @@ export const usageCommands = command('usage', 'show and adjust usage counters', 
         option('--plan <name>', 'filter by plan'),
         option('--operation <name>', 'filter by operation of the contract'),
         option('--status <status>', 'filter by status of the response'),
+        option('--deprecated', 'only calls of deprecated operations'),
       ],
       examples: ['usage report --month 2030-01 --by account,operation -o csv'],
       run: (terminal, options: Options & ReportOptions) =>
@@ -83,8 +84,9 @@ function month(text: string): ReportOptions['month'] {
 }
 
 async function printReport(terminal: Terminal, api: Api, options: Options & ReportOptions) {
-  const { month: period, from, to, by, account, key, plan, operation, status, output } = options;
-  const query = { from, to, by, account, key, plan, operation, status, ...period };
+  const { month: period, from, to, by, account, key, plan, operation, status } = options;
+  const { deprecated, output } = options;
+  const query = { from, to, by, account, key, plan, operation, status, deprecated, ...period };
   if (options.json || (output !== 'csv' && output !== 'ndjson')) {
     const report = await api.call('getUsageReport', { params: query });
     await print(terminal, options, report, { text: reportTable });

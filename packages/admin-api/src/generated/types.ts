@@ -150,6 +150,7 @@ export interface LiveRefused extends PeerCoverage {
 export interface UsageRow {
   readonly day?: string | undefined;
   readonly hour?: string | undefined;
+  readonly minute?: string | undefined;
   readonly account?: string | null | undefined;
   readonly key?: string | null | undefined;
   readonly plan?: string | null | undefined;
@@ -915,6 +916,7 @@ export interface Operations {
       readonly plan?: string | undefined;
       readonly operation?: string | undefined;
       readonly status?: string | undefined;
+      readonly deprecated?: boolean | undefined;
       readonly format?: 'json' | 'csv' | 'ndjson' | undefined;
     };
     readonly body?: never;

@@ -15,7 +15,7 @@ export function stacked(values: readonly (readonly (number | null)[])[]): (numbe
   return sums;
 }
 
-/** The next of 1, 2, 4, 6, 8, 10, 20, … : the axis ends, and has its middle, at numbers that people read. */
+/** The next of 1, 2, 4, 6, 8, 10, 20, …: people read such ends of an axis, and half of them. */
 export function roundUp(value: number): number {
   if (value <= 0) return 0;
   const power = 10 ** Math.floor(Math.log10(value));

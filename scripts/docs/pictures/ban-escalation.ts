@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY, MINUTE } from '../../../src/common/time.ts';
-import { loadPlans } from '../../../src/config/plans.ts';
+import { parsePlans } from '../../../src/config/plans.ts';
 import { formatDuration } from '../../../src/config/units.ts';
 import { box, line, picture, text } from './svg.ts';
 
@@ -13,7 +14,8 @@ const TOP = 40;
 
 /** How bans grow longer, and how the level falls again, with the shipped settings. */
 export function banEscalation(): string {
-  const { escalation } = loadPlans(join(import.meta.dirname, '../../../plans.yaml'));
+  const file = join(import.meta.dirname, '../../../plans.yaml');
+  const { escalation } = parsePlans(readFileSync(file, 'utf8'));
   const { durations, decay } = escalation!;
   const height = TOP + durations.length * ROW + 40;
   const scale = (duration: number) =>

@@ -40,6 +40,8 @@ export class Gateway {
   readonly #heard: (process: string, event: Event) => void;
   #starts = 0;
   #requests = 0;
+  /** Takes no more requests. */
+  #closing: Process | null = null;
   process: Process | null = null;
   running: Running | null = null;
   /** Requests without an answer yet. */
@@ -99,6 +101,7 @@ export class Gateway {
     this.running = null;
     // As a gateway does: requests that it has taken end before it closes.
     for (let left = DRAIN; this.open > 0 && left > 0; left -= LOOK) await this.#world.sleep(LOOK);
+    this.#closing = process;
     await this.#world.as(process, () => running.close());
     this.kill();
   }
@@ -130,8 +133,11 @@ export class Gateway {
         forget();
         world.packet(CLIENT_DELAY, null, () => end(answer));
       };
-      const work = () =>
-        void running.traffic.handle(request, answered).catch((error) => world.fail(error));
+      const work = () => {
+        // Its connections are cut off: nothing is admitted that the close would not store.
+        if (this.#closing === process) answered({ ...NOTHING, decidedAt: world.now });
+        else void running.traffic.handle(request, answered).catch((error) => world.fail(error));
+      };
       world.packet(CLIENT_DELAY, process, work);
     });
   }

@@ -127,8 +127,16 @@ export class Disk {
     return {
       writev: (parts: readonly Uint8Array[]) =>
         this.#after(USUAL_DELAY, () => ({ bytesWritten: files.writevSync(fd, parts) })),
+      writeFile: (content: string | Uint8Array) =>
+        this.#after(USUAL_DELAY, () => files.writeFileSync(fd, content)),
+      chown: (uid: number, gid: number) =>
+        this.#after(USUAL_DELAY, () => files.fchownSync(fd, uid, gid)),
+      chmod: (mode: number) => this.#after(USUAL_DELAY, () => files.fchmodSync(fd, mode)),
       datasync: () => this.#after(this.syncDelay, () => this.#sync(path)),
-      sync: () => this.#after(this.syncDelay, () => this.#syncFolder(path)),
+      sync: () =>
+        this.#after(this.syncDelay, () =>
+          files.fstatSync(fd).isDirectory() ? this.#syncFolder(path) : this.#sync(path),
+        ),
       close: () =>
         this.#after(USUAL_DELAY, () => {
           forget?.();

@@ -3,7 +3,7 @@ import type { Refusal } from '../common/errors/refusals.ts';
 import type { Operation } from '../config/contract/contract.ts';
 import type { Admission, Readings } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
-import type { BackendName, RequestSpan } from '../observe/events.ts';
+import type { BackendName, RequestSpan, Step } from '../observe/events.ts';
 import type { Client } from '../records/keys/key.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
@@ -21,6 +21,8 @@ export interface Exchange {
   readonly startedAt: number;
   authenticatedAt: number;
   admittedAt: number;
+  /** That the pipeline has begun. */
+  step: Step;
   /**
    * From a fixed set: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown.
    */

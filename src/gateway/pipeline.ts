@@ -53,13 +53,21 @@ export function createPipeline(parts: Parts): Pipeline {
     try {
       const target = guard.enter(exchange);
       if (cors.answers(exchange)) return await preflight(exchange, target);
-      if (pages.has(target.path, exchange)) return await pages.serve(exchange, target);
+      if (pages.has(target.path, exchange)) {
+        exchange.step = 'pages';
+        return await pages.serve(exchange, target);
+      }
 
+      exchange.step = 'authenticate';
       const authenticated = authenticate(exchange, target);
       const client = authenticated instanceof Promise ? await authenticated : authenticated;
       if (client instanceof Refusal) return answer.fail(exchange, client);
-      if (usage !== null && target.path === USAGE_PATH) return await usage(exchange, client);
+      if (usage !== null && target.path === USAGE_PATH) {
+        exchange.step = 'usage';
+        return await usage(exchange, client);
+      }
 
+      exchange.step = 'admit';
       const match = route(exchange, target);
       const admitting =
         match.kind === 'route'
@@ -68,8 +76,10 @@ export function createPipeline(parts: Parts): Pipeline {
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
 
+      exchange.step = 'contract';
       const checking = contract(exchange, admitted, target, match);
       const checked = checking instanceof Promise ? await checking : checking;
+      exchange.step = 'backend';
       const stored = await forward(exchange, checked);
       const inspected = inspect(exchange, checked, stored);
       relay(exchange, inspected instanceof Promise ? await inspected : inspected);
@@ -87,13 +97,18 @@ export function createPipeline(parts: Parts): Pipeline {
         close: true,
       });
     }
+    exchange.step = 'authenticate';
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
+    exchange.step = 'admit';
     const match = route(exchange, target);
     const admitted = await admit(exchange, client, 1);
     if (admitted instanceof Refusal) throw admitted;
+    exchange.step = 'contract';
     if (match.kind !== 'route' || !match.route.websocket) throw noWebSocket();
-    const answered = await tunnel(exchange, await contract(exchange, admitted, target, match));
+    const checked = await contract(exchange, admitted, target, match);
+    exchange.step = 'backend';
+    const answered = await tunnel(exchange, checked);
     if (answered !== null) relay(exchange, answered);
   }
 

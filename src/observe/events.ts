@@ -148,6 +148,19 @@ export type BackendReason =
   | 'statuses'
   | 'check';
 
+/** Of the path of a request, in order. */
+export const STEPS = [
+  'http',
+  'pages',
+  'authenticate',
+  'usage',
+  'admit',
+  'contract',
+  'backend',
+] as const;
+
+export type Step = (typeof STEPS)[number];
+
 /** One per request of the public listener, after its response ended in any way. */
 export interface RequestEvent {
   readonly type: 'request';
@@ -159,6 +172,8 @@ export interface RequestEvent {
   readonly status: number;
   readonly complete: boolean;
   readonly code: string | null;
+  /** Where a refused or failed request ended; `null`: it succeeded. */
+  readonly step: Step | null;
   readonly verdict: string | null;
   /** Admitted with a fifth or less left in a window. */
   readonly nearLimit: boolean;

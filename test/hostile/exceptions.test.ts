@@ -8,7 +8,7 @@ import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
-import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
+import { type Event, type Observe, type Step, toAll } from '../../src/observe/events.ts';
 import { fieldNames, matchOf, via } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
@@ -32,12 +32,14 @@ afterEach(async () => {
   served = null;
 });
 
+const NO_CORS = createCors({ origins: [], maxAge: 0 });
+
+const stepsIn = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === 'request' ? [event.step] : []));
+
 async function pipelineWith(
   parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
-  {
-    listeners = [],
-    cors = createCors({ origins: [], maxAge: 0 }),
-  }: { listeners?: Observe[]; cors?: Cors } = {},
+  { listeners = [], cors = NO_CORS }: { listeners?: Observe[]; cors?: Cors } = {},
 ) {
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
@@ -76,30 +78,46 @@ async function pipelineWith(
 }
 
 describe('an exception affects its own request only: 500, an id, one line, no detail', () => {
-  test.each<[step: string, parts: (on: () => boolean) => Partial<Parts>]>([
-    ['authenticate', (on) => ({ authenticate: async () => (on() ? broken() : ({} as never)) })],
+  test.each<[where: string, step: Step, parts: (on: () => boolean) => Partial<Parts>]>([
+    [
+      'the guard',
+      'http',
+      (on) => ({ cors: { ...NO_CORS, answers: () => (on() ? broken() : false) } }),
+    ],
+    [
+      'authenticate',
+      'authenticate',
+      (on) => ({ authenticate: async () => (on() ? broken() : ({} as never)) }),
+    ],
     [
       'authenticate, at once',
+      'authenticate',
       (on) => ({ authenticate: () => (on() ? broken() : Promise.resolve({} as never)) }),
     ],
-    ['the route', (on) => ({ route: () => (on() ? broken() : { kind: 'not_found' }) })],
-    ['admit', (on) => ({ admit: async () => (on() ? broken() : ({} as never)) })],
-    ['forward', (on) => ({ forward: async () => (on() ? broken() : ({} as never)) })],
-    ['the inspection', (on) => ({ inspect: () => (on() ? broken() : ({} as never)) })],
-    ['the contract', (on) => ({ contract: async () => (on() ? broken() : ({} as never)) })],
-    ['a page', (on) => ({ pages: { has: on, serve: async () => broken() } })],
+    ['the route', 'admit', (on) => ({ route: () => (on() ? broken() : { kind: 'not_found' }) })],
+    ['usage', 'usage', () => ({ usage: async () => broken() })],
+    ['admit', 'admit', (on) => ({ admit: async () => (on() ? broken() : ({} as never)) })],
+    ['forward', 'backend', (on) => ({ forward: async () => (on() ? broken() : ({} as never)) })],
+    ['the inspection', 'backend', (on) => ({ inspect: () => (on() ? broken() : ({} as never)) })],
+    [
+      'the contract',
+      'contract',
+      (on) => ({ contract: async () => (on() ? broken() : ({} as never)) }),
+    ],
+    ['a page', 'pages', (on) => ({ pages: { has: on, serve: async () => broken() } })],
     [
       'a tunnel',
+      'backend',
       (on) => ({
         route: () => matchOf({ websocket: true }),
         takesTunnel: on,
         tunnel: async () => broken(),
       }),
     ],
-  ])('in %s', async (_step, parts) => {
+  ])('in %s', async (where, step, parts) => {
     let count = 0;
     const { ask, events, wire } = await pipelineWith(parts(() => ++count === 1));
-    const answer = await ask();
+    const answer = await ask(where === 'usage' ? '/usage' : '/');
     expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
     isAnError(answer);
     expect(answer.body).not.toContain(PRIVATE);
@@ -108,6 +126,8 @@ describe('an exception affects its own request only: 500, an id, one line, no de
       expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
     ]);
     expect(await ask()).toMatchObject({ status: 200, body: 'good' });
+    await until('both are reported', () => stepsIn(events).length === 2);
+    expect(stepsIn(events)).toEqual([step, null]);
     wire.close();
   });
 

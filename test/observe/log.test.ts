@@ -84,6 +84,7 @@ describe('the lines of the log', () => {
       complete: true,
       verdict: null,
       code: 'invalid_request',
+      step: 'contract',
       keyId: null,
       account: null,
       plan: null,

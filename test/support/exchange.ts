@@ -41,6 +41,7 @@ export function exchangeOf(
     startedAt: 0,
     authenticatedAt: 0,
     admittedAt: 0,
+    step: 'http',
     route: null,
     client: null,
     operation: null,

@@ -9,6 +9,7 @@ export function requestEvent(given: Partial<RequestEvent> = {}): RequestEvent {
     status: 200,
     complete: true,
     code: null,
+    step: null,
     verdict: 'admitted',
     nearLimit: false,
     unheeding: false,

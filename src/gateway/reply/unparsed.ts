@@ -39,6 +39,7 @@ export function createUnparsedAnswers({
       status: refusal.status,
       complete: true,
       code: refusal.code,
+      step: 'http',
       verdict: null,
       nearLimit: false,
       unheeding: false,

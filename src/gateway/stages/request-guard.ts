@@ -58,6 +58,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       startedAt,
       authenticatedAt: 0,
       admittedAt: 0,
+      step: 'http',
       route: null,
       client: null,
       operation: null,
@@ -152,15 +153,17 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
 function requestEventOf(exchange: Exchange, reportOf: ReportFaults): RequestEvent {
   const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } =
     exchange;
+  const status = call.begun ? call.status : NOT_ANSWERED;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
     type: 'request',
     id,
     method: call.method,
     operation: exchange.route ?? 'none',
-    status: call.begun ? call.status : NOT_ANSWERED,
+    status,
     complete: isComplete(call),
     code,
+    step: code === null && status < 500 ? null : exchange.step,
     verdict: admission === null ? null : admission.verdict,
     nearLimit: admission !== null && isNearLimit(admission, exchange.scopes),
     unheeding: admission !== null && isUnheeding(admission),

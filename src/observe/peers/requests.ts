@@ -1,5 +1,6 @@
 import type { Faults } from '@storegate/admin-api';
 import { KIND_NAMES } from '../../limits/kinds.ts';
+import { STEPS } from '../events.ts';
 import { peerQuery } from './query.ts';
 import {
   has,
@@ -17,10 +18,6 @@ import {
   orNull,
 } from './shapes.ts';
 
-const isStep = oneOf('http', 'pages', 'authenticate', 'usage', 'admit', 'contract', 'backend');
-
-export type Step = Of<typeof isStep>;
-
 const LISTED = {
   id: isText,
   /** The worker; `null`: a gateway of one process. */
@@ -33,7 +30,7 @@ const LISTED = {
   status: isCount,
   complete: isFlag,
   /** All `null` if it was not refused and did not fail. */
-  step: orNull(isStep),
+  step: orNull(oneOf(...STEPS)),
   code: orNull(isText),
   message: orNull(isText),
   key: orNull(has({ id: isText, account: isText, plan: isText, subject: orNull(isText) })),

@@ -118,6 +118,7 @@ export class SuccessBuffer {
       unheeding: false,
       deprecated: false,
       code: null,
+      step: null,
       duration: numbers[2]!,
       upstream: orNull(numbers[3]!),
       trace: traceIn(kept, numbers),

@@ -1,20 +1,13 @@
 import { types } from 'node:util';
 import type { Faults } from '@storegate/admin-api';
 import { ClientError } from '@storegate/http1';
-import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import { type EventOf, outcomeCode, type RequestEvent, type RequestTrace } from '../events.ts';
-import type {
-  DecisionView,
-  ListedRequest,
-  RequestView,
-  Step,
-  WindowView,
-} from '../peers/requests.ts';
+import type { DecisionView, ListedRequest, RequestView, WindowView } from '../peers/requests.ts';
 
 /** Notes from earlier events of the request. */
 export interface Notes {
@@ -37,7 +30,8 @@ export function requestView(
   { event, notes, endedAt, repeated }: RequestLogEntry,
   worker: number | null,
 ): RequestView {
-  const { id, method, operation, status, complete, address, duration, upstream, trace } = event;
+  const { id, method, operation, status, complete, step, address, duration, upstream, trace } =
+    event;
   const times = {
     authenticated: roundMilliseconds(trace?.authenticated),
     admitted: roundMilliseconds(trace?.admitted),
@@ -53,12 +47,12 @@ export function requestView(
     status,
     complete,
     code: outcomeCode(event),
+    step,
     address,
     times,
     repeated,
     at: Math.round(endedAt - duration),
     path: trace?.path ?? null,
-    step: stepOf(event),
     message: trace?.message ?? null,
     reason: trace?.reason ?? null,
     key: keyOf(event),
@@ -87,27 +81,6 @@ export function listed(request: RequestView): ListedRequest {
     ...rest
   } = request;
   return rest;
-}
-
-const OF_KEY: ReadonlySet<string> = new Set([
-  ...Object.entries(CATALOGUE).flatMap(([code, { status }]) => (status === 401 ? [code] : [])),
-  'too_many_failed_attempts',
-  'address_not_allowed',
-  'limits_not_set',
-  'state_unavailable',
-]);
-
-function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
-  if (code === null) return status >= 500 ? 'backend' : null;
-  if (trace === undefined) return 'http';
-  // An operation of the contract has a path and may have one of these names.
-  if (trace.path === null && operation === 'reference') return 'pages';
-  if (trace.path === null && operation === 'usage') return 'usage';
-  if (trace.forwarded !== null) return 'backend';
-  if (trace.admission !== null)
-    return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
-  if (trace.authenticated !== null) return 'admit';
-  return OF_KEY.has(code) ? 'authenticate' : 'http';
 }
 
 function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'] {

@@ -330,6 +330,7 @@ test('bytes that are not a request are shown with the known fields', () => {
   const { trace, ...event } = eventOf(1, {
     status: 400,
     code: 'malformed_request',
+    step: 'http',
     method: 'other',
   });
   recent.observe(event);
@@ -339,21 +340,6 @@ test('bytes that are not a request are shown with the known fields', () => {
     decision: null,
     windows: [],
   });
-});
-
-test('an operation of the contract may have the name of a page of the gateway', () => {
-  const { recent } = keeping(10);
-  for (const [i, operation] of ['usage', 'reference'].entries()) {
-    recent.observe(
-      eventOf(i, {
-        operation,
-        status: 400,
-        code: 'invalid_request',
-        trace: traceOf({ path: '/own' }),
-      }),
-    );
-    expect(recent.explain(idOf(i)).request?.step).not.toMatch(/usage|pages/);
-  }
 });
 
 test('a buffer of one is for a refusal, and promises no successful request', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { tokensIn } from '../scripts/tokens.ts';
 import { KIND_NAMES } from '../src/limits/kinds.ts';
+import { exportedTypes, importedNames } from './support/exported-types.ts';
 import { functionsIn } from './support/functions.ts';
 import { type HouseRow, houseRows, tokensOf } from './support/house.ts';
 import { IGNORED_CALLS, ignoredCalls } from './support/ignored-calls.ts';
@@ -370,6 +371,15 @@ describe('text that belongs to one place', () => {
     expect(FILES.filter((file) => !allowed(file) && pattern.test(textOf(file)))).toEqual([]);
     expect([planted].flat().filter((mistake) => !pattern.test(mistake))).toEqual([]);
   });
+});
+
+test('a type of src is exported only if another file imports it', () => {
+  const imported = importedNames();
+  const unused = (file: string, text: string) =>
+    exportedTypes(text).flatMap((name) => (imported.has(name) ? [] : [`${file} ${name}`]));
+  const files = FILES.filter((file) => !isPackage(file));
+  expect(files.flatMap((file) => unused(file, textOf(file)))).toEqual([]);
+  expect(unused('a.ts', 'export type Own = 1;\nexport interface Event {}')).toEqual(['a.ts Own']);
 });
 
 describe('a promise', () => {

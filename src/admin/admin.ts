@@ -23,7 +23,7 @@ import { sendEvents, sendStream } from './streaming.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** It shares no route with the public port. */
-export interface Admin {
+interface Admin {
   listen(fd?: number): Promise<number>;
   /** Replaces certificates; whether it uses TLS is fixed at the start. */
   use(tls: ServerMaterial | null): void;

@@ -66,7 +66,7 @@ export interface Task<Id extends OperationId = OperationId> {
   readonly body: BodyOf<Id>;
 }
 
-export type AdminOperation<Id extends OperationId> = (
+type AdminOperation<Id extends OperationId> = (
   task: Task<Id>,
 ) => Promise<AdminAnswer<ResponseOf<Id>>>;
 

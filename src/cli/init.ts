@@ -22,7 +22,7 @@ import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface InitOptions {
+interface InitOptions {
   readonly backend?: string;
   /** A file, a URL, or `none`. */
   readonly contract?: string;

@@ -17,7 +17,7 @@ import type { DemoKey } from './demo.ts';
 import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Only on a first start in a terminal. */
   readonly demoKeys: boolean;
 }

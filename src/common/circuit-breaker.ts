@@ -2,7 +2,7 @@
 const FIRST_PROBE_WAIT = 100;
 const LONGEST_PROBE_WAIT = 1_000;
 
-export interface CircuitBreakerOptions {
+interface CircuitBreakerOptions {
   readonly failureThreshold: number;
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;

@@ -1,4 +1,4 @@
-export interface Sized {
+interface Sized {
   /** `put` it again after each change. */
   bytes: number;
   /** -1: outside. */

@@ -10,7 +10,7 @@ export const SCOPE_FORM = `1 to ${MAX_SCOPE_LENGTH} visible characters of ASCII 
 
 export const isScope = (name: string): boolean => SCOPE.test(name);
 
-export type ScopesError =
+type ScopesError =
   | { readonly kind: 'many' }
   | { readonly kind: 'form' | 'twice'; readonly at: number };
 

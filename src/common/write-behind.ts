@@ -4,7 +4,7 @@ import { WakeableSleep } from './wakeable-sleep.ts';
 /** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
-export interface WriteBehindOptions<T> {
+interface WriteBehindOptions<T> {
   readonly write: (item: T) => Promise<boolean>;
   /** Beyond it items are lost. */
   readonly maxItems: number;

@@ -4,7 +4,7 @@ import type { Contract, Operation } from './contract/contract.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 
 /** A path that the gateway answers itself. A path ending in `/` is a prefix. */
-export interface OwnPath {
+interface OwnPath {
   readonly path: string;
   /** `false` leaves the path to the backend. */
   readonly setting: 'reference.enabled' | 'usage.enabled';
@@ -14,7 +14,7 @@ const PAGES = PAGE_PATHS.map((path): OwnPath => ({ path, setting: 'reference.ena
 const USAGE: OwnPath = { path: USAGE_PATH, setting: 'usage.enabled' };
 
 /** Of a configuration; `file` is that of the contract. */
-export interface OwnPathSettings {
+interface OwnPathSettings {
   readonly file: string | null;
   readonly hasReference: boolean;
   readonly hasUsage: boolean;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
 /** From a variable such as REDIS_URL, or from the file that REDIS_URL_FILE names. */
-export interface GivenSecret {
+interface GivenSecret {
   readonly name: string;
   /**
    * `null` for a mistake. `message` shows neither value nor path: the path may be a misplaced

@@ -29,7 +29,7 @@ export type RouteMatch =
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'not_found' };
 
-export interface RoutesParts {
+interface RoutesParts {
   readonly contract: Contract;
   /** The first that matches is used. */
   readonly mounts: readonly Mount[];

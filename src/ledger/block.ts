@@ -43,7 +43,7 @@ export interface Block extends BlockHead {
   readonly read: (section: Section) => Promise<Uint8Array>;
 }
 
-export type Sections = Readonly<Record<Section, Uint8Array>>;
+type Sections = Readonly<Record<Section, Uint8Array>>;
 
 /** Without compression, and at once. */
 export function packBlock(head: BlockHead, sections: Sections): Buffer {

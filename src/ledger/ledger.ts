@@ -15,18 +15,18 @@ const AFTER = 6 * SECOND;
 /** Part of `maxBytes` from which operators are warned. */
 const NEARLY = 0.8;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly observe: Observe;
 }
 
-export interface LedgerSettings {
+interface LedgerSettings {
   readonly usage: Retention;
   readonly plans: Plans;
 }
 
-export interface LedgerStores {
+interface LedgerStores {
   readonly ledger: LedgerStore;
   readonly ledgerSpool?: LedgerStore | null;
 }

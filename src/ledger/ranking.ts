@@ -11,7 +11,7 @@ export const RANKED = [
   'deprecated',
   'operations',
 ] as const;
-export type Ranked = (typeof RANKED)[number];
+type Ranked = (typeof RANKED)[number];
 
 export interface RankedItem {
   readonly client: UsageClient | null;

@@ -9,7 +9,7 @@ export interface LedgerAnswer extends Coverage {
   readonly isolated: string | null;
 }
 
-export interface LedgerQuestion {
+interface LedgerQuestion {
   /** Unix milliseconds. */
   readonly now: number;
   readonly from: number;

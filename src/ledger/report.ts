@@ -40,11 +40,10 @@ export const FIGURES = [
   'within10s',
   'slower',
 ] as const;
-export type Figure = (typeof FIGURES)[number];
 const WIDTH = FIGURES.length;
 const FIRST_DURATION = FIGURES.indexOf('within10ms');
 
-export type ReportFilter = Partial<
+type ReportFilter = Partial<
   Readonly<Record<'account' | 'key' | 'plan' | 'operation' | 'status', string>>
 >;
 

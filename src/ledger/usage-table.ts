@@ -34,7 +34,7 @@ const [UNITS, RECEIVED, SENT] = [5, 6, 7];
 const FIRST_ROWS = 256;
 
 /** What is added to a row. */
-export interface UsageCounts {
+interface UsageCounts {
   readonly requests: ArrayLike<number>;
   /** Admitted close to a limit, or refused and counted as a strike. */
   readonly marked: number;

@@ -22,7 +22,7 @@ interface Slice {
   readonly requests: number;
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   /** Unique among all processes, ever. */
   readonly process: string;
   /** Unix milliseconds. */

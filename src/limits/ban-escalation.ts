@@ -5,7 +5,7 @@ import type { BanEscalation, Window } from './limits.ts';
  * Effect of one refusal on the strike state. All rules here have a twin in
  * state/redis/lua/rules/escalation.lua.
  */
-export type RefusalEffect = 'none' | 'strike' | 'ban';
+type RefusalEffect = 'none' | 'strike' | 'ban';
 
 /**
  * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. The client's

@@ -2,7 +2,7 @@ import { kindOf } from './kinds.ts';
 import type { Window } from './limits.ts';
 
 /** Usage of one window that a subject had opened. */
-export interface WindowUse {
+interface WindowUse {
   /**
    * The end of a fixed window; for a sliding one, the multiple of its span in which it was read.
    * Unix milliseconds.
@@ -13,7 +13,7 @@ export interface WindowUse {
 }
 
 /** Bounds of unknown usage. */
-export interface UnrecordedUse {
+interface UnrecordedUse {
   /** Maximum usage of windows that were not read. */
   readonly floor: number;
   /** Units of the costliest request. */

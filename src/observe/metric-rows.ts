@@ -35,7 +35,7 @@ export type BackendReading = Pick<
   'upstream' | 'backend' | 'state' | 'inFlight' | 'requests' | 'failures' | 'retries' | 'open'
 >;
 
-export type PrimaryGauges = Reads<'workers'>;
+type PrimaryGauges = Reads<'workers'>;
 
 /**
  * `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`,
@@ -46,7 +46,7 @@ export type OperatingGauges = Reads<
 >;
 
 /** Lines since the start of the process. */
-export type LogGauges = Reads<'droppedLines'>;
+type LogGauges = Reads<'droppedLines'>;
 
 /** Seconds. */
 export type KeyCacheGauges = Reads<'keyCacheAge'>;

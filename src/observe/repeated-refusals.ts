@@ -21,7 +21,7 @@ interface Source {
 }
 
 /** The line stands for `count` requests, by default one. */
-export type WriteLine = (event: RequestEvent, count?: number) => void;
+type WriteLine = (event: RequestEvent, count?: number) => void;
 
 /**
  * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a

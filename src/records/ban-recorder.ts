@@ -21,7 +21,7 @@ const MAX_LAST_STRIKES = 5_000;
 
 const ESCALATION_ACTOR = 'storegate';
 
-export interface BanRecorderOptions {
+interface BanRecorderOptions {
   readonly log: Pick<AuditLog, 'append' | 'answered'>;
   /** Whether the state reports some bans separately from responses. */
   readonly reportsLateBans: boolean;

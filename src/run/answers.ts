@@ -6,7 +6,7 @@ import type { Operating } from './operating.ts';
 import type { Processes } from './processes.ts';
 import { configurationStatus } from './status.ts';
 
-export interface AnsweringParts
+interface AnsweringParts
   extends Pick<GatewaySources, 'readiness' | 'workers'>,
     Pick<GatewayStatus, 'startedAt'> {
   readonly processes: Processes;

@@ -34,7 +34,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-export interface Overrides {
+interface Overrides {
   /** Without it the gateway watches no files. */
   readonly load?: () => Config;
   readonly sockets?: InheritedSockets | undefined;

@@ -22,7 +22,7 @@ import {
 import { digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
 
-export interface OperatingParts {
+interface OperatingParts {
   readonly initial: ActiveConfig<ServedConfig>;
   /** Without it the gateway watches no files. */
   readonly load: (() => Config) | undefined;

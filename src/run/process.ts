@@ -23,7 +23,7 @@ import type { ActiveConfig } from './reload.ts';
 import { createServing, type Serving } from './serving.ts';
 import { processStatus } from './status.ts';
 
-export interface ListenerParts {
+interface ListenerParts {
   readonly config: Pick<Config, 'explain' | 'tracing' | 'usage' | 'plans'>;
   /** From 1; `null`: the only process. */
   readonly worker: number | null;

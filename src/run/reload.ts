@@ -42,7 +42,7 @@ export class ReloadRefused extends Error {
   }
 }
 
-export interface ReloaderParts<C extends Config> {
+interface ReloaderParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;

@@ -12,7 +12,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 /** The state must open first. */
 const MOST_EARLY = 100;
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly config: Config;
   readonly gateway: string;
   readonly records: Pick<Records, 'keys' | 'auditLog'>;

@@ -15,7 +15,7 @@ export interface EndpointView {
 
 export type WebhookAdmin = ReturnType<typeof createWebhookAdmin>;
 
-export interface WebhookAdminOptions {
+interface WebhookAdminOptions {
   readonly settings: WebhookSettings;
   readonly gateway: string;
   readonly outbox: () => Promise<Outbox>;

@@ -11,7 +11,7 @@ import { send } from './send.ts';
 const POLL_INTERVAL = 1_000;
 const CLOSE_TIMEOUT = 2_000;
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   readonly endpoints: readonly Endpoint[];
   readonly outbox: Outbox;
   readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout' | 'retryFor'>;

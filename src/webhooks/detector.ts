@@ -12,7 +12,7 @@ const MAX_TEXT = 300;
 
 export type Detection = WebhookEvent | Sighting;
 
-export interface DetectorOptions {
+interface DetectorOptions {
   /** Milliseconds. */
   readonly quota: number;
   readonly gateway: string;

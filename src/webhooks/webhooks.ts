@@ -27,7 +27,7 @@ const RETRY_DELAY = SECOND;
 /** Other gateways may detect the same event later. */
 const DEDUPLICATION_TIME = HOUR;
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly settings: WebhookSettings;
   readonly gateway: string;
   /** Closed by its owner. */

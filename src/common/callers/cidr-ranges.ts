@@ -1,6 +1,6 @@
 import { type CidrRange, lastAddress, parseCidr, type Words } from '../ip.ts';
 
-export interface MatchedRange {
+interface MatchedRange {
   readonly block: string;
   readonly list: number;
 }

@@ -39,7 +39,7 @@ export function periodIn(target: string): UsagePeriod | null {
   return { name, from, to };
 }
 
-export interface PeriodUsageParts {
+interface PeriodUsageParts {
   readonly ledger: LedgerAccess;
   /** Unix milliseconds. */
   readonly clock: () => number;

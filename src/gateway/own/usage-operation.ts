@@ -145,7 +145,7 @@ const RESPONSES = {
 };
 
 /** Free names; the author may use the usual ones. */
-export interface UsageNames {
+interface UsageNames {
   readonly operationId: string;
   readonly tag: { readonly name: string; readonly description: string };
 }

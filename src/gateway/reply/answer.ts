@@ -23,7 +23,7 @@ type OwnFields = readonly string[] | CheckedLines;
 
 export type Answer = ReturnType<typeof createAnswer>;
 
-export interface AnswerParts {
+interface AnswerParts {
   readonly cors: Cors;
   readonly guard: Guard;
   readonly observe: Observe;

@@ -4,7 +4,7 @@ import { EXPOSED_HEADERS } from './headers.ts';
 
 export type Cors = ReturnType<typeof createCors>;
 
-export interface CorsSettings {
+interface CorsSettings {
   readonly origins: readonly string[];
   /** Milliseconds. */
   readonly maxAge: number;

@@ -6,7 +6,7 @@ import type { Answer } from './answer.ts';
 
 export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
 
-export interface RelayParts {
+interface RelayParts {
   readonly answer: Answer;
   readonly readAhead: SharedBudget;
 }

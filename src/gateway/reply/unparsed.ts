@@ -8,9 +8,9 @@ import type { Observe } from '../../observe/events.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 
 /** For input that never became a request. Closes the connection. Never rejects. */
-export type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
+type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
 
-export interface UnparsedAnswerParts {
+interface UnparsedAnswerParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly hasReference: () => boolean;

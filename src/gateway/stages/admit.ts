@@ -26,7 +26,7 @@ export type Judge = (
   admission: Admission,
 ) => Admitted | Refusal;
 
-export interface AdmitParts {
+interface AdmitParts {
   readonly state: Pick<State, 'admit'>;
   readonly judge: Judge;
 }
@@ -42,7 +42,7 @@ export function createAdmit({ state, judge }: AdmitParts): Admit {
   };
 }
 
-export interface JudgeParts {
+interface JudgeParts {
   readonly bans: Pick<BanRecorder, 'note' | 'begun'>;
   readonly observe: Observe;
 }

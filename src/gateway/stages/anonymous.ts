@@ -7,7 +7,7 @@ import type { Client } from '../../records/keys/key.ts';
 import { limitsOf } from '../../records/keys/subjects.ts';
 import type { Anonymous } from './authenticate.ts';
 
-export interface AnonymousParts {
+interface AnonymousParts {
   readonly contract: Contract;
   /** See `publicPlanOf`. */
   readonly plan: Plan | null;

@@ -30,7 +30,7 @@ export type Authenticate = (
 /** `null`: the request needs a key. */
 export type Anonymous = (exchange: Exchange, entered: Target) => Client | null;
 
-export interface AuthenticateParts {
+interface AuthenticateParts {
   readonly keyring: Keyring;
   readonly guard: Guard;
   readonly clock: () => number;

@@ -19,7 +19,7 @@ export type CheckContract = (
   match: RouteMatch,
 ) => MaybePromise<Checked>;
 
-export interface ContractSettings {
+interface ContractSettings {
   readonly bodies: Pick<Bodies, 'read' | 'begin'>;
   readonly largeChecks: LargeChecks;
   readonly refuseAfterSunset: boolean;

@@ -14,7 +14,7 @@ export type ForwardTunnel = (
   checked: Checked,
 ) => Promise<BackendResponse | null>;
 
-export interface ForwardParts {
+interface ForwardParts {
   readonly requestFields: RequestFields;
   readonly joinTunnel: JoinTunnel;
   /** The gateway reads responses that the contract describes. */

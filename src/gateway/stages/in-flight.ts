@@ -63,7 +63,7 @@ export class Flights {
   }
 }
 
-export interface InFlightParts {
+interface InFlightParts {
   readonly plans: Plans;
   readonly flights: Flights;
   readonly state: Pick<State, 'look' | 'strike'>;

@@ -15,7 +15,7 @@ const TURN = 2;
 const STINT = 20;
 
 /** Without `steps`, which do what `check` does, it is one step. */
-export interface BodyCheck<T> {
+interface BodyCheck<T> {
   check(body: Buffer): T;
   steps?(body: Buffer): Iterator<void, T, void>;
 }

@@ -25,7 +25,7 @@ const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 const LOOP = new Refusal('loop_detected');
 
-export interface RequestGuardParts {
+interface RequestGuardParts {
   readonly config: Config['http'];
   readonly paths: PathRules;
   readonly observe: Observe;

@@ -38,7 +38,7 @@ function limitsOf({ keepAliveTimeout }: ChecksParts['settings']): PoolLimits {
 /** Any response to this path is a sign of life. */
 const ANY_PATH = '/';
 
-export interface ChecksParts {
+interface ChecksParts {
   readonly url: string;
   readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly settings: Pick<UpstreamSettings, 'healthChecks' | 'ejection' | 'keepAliveTimeout'>;

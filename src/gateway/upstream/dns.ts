@@ -5,9 +5,9 @@ import { isIP, type LookupFunction } from 'node:net';
 /** Milliseconds. */
 const SOONEST = 1_000;
 
-export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-export interface DnsResolverParts {
+interface DnsResolverParts {
   readonly host: string;
   /** Milliseconds. */
   readonly every: number;

@@ -28,12 +28,10 @@ const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().ma
 const REQUEST_ID = oneByte('X-Request-Id');
 const VIA = oneByte('via');
 
-export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
+type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
 /** `null`: not sent. */
-export type IdentityHeaders = Readonly<
-  Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>
->;
+type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
 
 /**
  * `Connection: X-Storegate-Account` cannot remove our headers, because a client's options apply

@@ -12,7 +12,7 @@ import { type Send, sendUpstream } from './upstream-request.ts';
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
-export interface InnerProxyParts {
+interface InnerProxyParts {
   readonly timeouts: Timeouts;
   readonly observe: Observe;
   readonly returned: ReturnedNames;

@@ -17,7 +17,7 @@ export type Inspect = (
 ) => MaybePromise<BackendResponse>;
 
 /** Intended for staging. */
-export interface InspectionParts {
+interface InspectionParts {
   /** `enforce`: 502. */
   readonly mode: 'off' | 'report' | 'enforce';
   /** In bytes. A larger body counts as a fault. */

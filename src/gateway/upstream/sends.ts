@@ -6,7 +6,7 @@ import { createInnerProxy } from './inner-proxy.ts';
 import type { Timeouts } from './pools.ts';
 import { type Send, sendUpstream } from './upstream-request.ts';
 
-export interface SendsParts {
+interface SendsParts {
   readonly upstreamOf: (name: string) => Backends;
   readonly timeouts: Timeouts;
   readonly observe: Observe;

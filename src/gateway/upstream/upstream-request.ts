@@ -21,7 +21,7 @@ import { type BackendHandle, BackendWentDown, outageOf, type Upstream } from './
 /** Rejects with Outage, Refusal or ClientAbort. */
 export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<BackendResponse>;
 
-export interface UpstreamRequestParts {
+interface UpstreamRequestParts {
   readonly upstream: Upstream;
   readonly observe: Observe;
   readonly returned: ReturnedNames;

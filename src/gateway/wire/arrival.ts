@@ -6,7 +6,7 @@ import type { Evictable, Holding, SharedBudget } from '../../common/shared-budge
 import type { Call } from './call.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
-export interface ArrivalParts {
+interface ArrivalParts {
   /** Bytes. */
   readonly most: number;
   /** Bytes, after which the body is passed on while it arrives. */

@@ -23,7 +23,7 @@ export const RANKS = ['newcomer', 'small', 'known', 'large'] as const;
 export type Rank = (typeof RANKS)[number];
 
 /** Numbers of open connections. */
-export interface Levels {
+interface Levels {
   /** From here it finds no place. */
   readonly full: Readonly<Record<Rank, number>>;
   /** Above this, idle connections end. */

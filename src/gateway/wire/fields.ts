@@ -93,7 +93,7 @@ export interface FieldNamesOptions {
   readonly hide?: boolean;
 }
 
-export interface FieldName {
+interface FieldName {
   readonly name: string;
   readonly forwarded: boolean;
   readonly isKey: boolean;

@@ -25,7 +25,7 @@ export interface DrainOptions {
   readonly closeShared?: () => Promise<void>;
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly config: { readonly listen: Address; readonly http: Config['http'] };
   /** Never throws. */
   readonly handle: (call: Call) => void;

@@ -23,7 +23,7 @@ import {
   requestView,
 } from './view.ts';
 
-export interface RecentSettings {
+interface RecentSettings {
   /** Half for successes, half for refusals and failures. 0: none. */
   readonly bufferSize: number;
   /** The kept share of successes, 0 to 1. */

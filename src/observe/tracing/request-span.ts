@@ -4,7 +4,7 @@ import type { RequestSpan } from '../events.ts';
 import type { Sdk } from './sdk.ts';
 
 /** Well-formed; see `gateway/wire/trace-context.ts`. */
-export interface ClientTrace {
+interface ClientTrace {
   /** In the form of version 00, 55 characters. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;

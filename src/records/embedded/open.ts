@@ -10,7 +10,7 @@ import { ledgerInFolder } from '../../state/ledger-folder.ts';
 import type { Storage } from '../storage.ts';
 import { recordsInFile } from './records.ts';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly audit: AuditSettings;

@@ -8,7 +8,7 @@ import { KeyCacheReader } from './reader.ts';
 /** Maximum number of keys; dropping a key puts all rows read before its change in doubt. */
 const MAX_DOUBTS = 50_000;
 
-export interface KeyCacheOptions {
+interface KeyCacheOptions {
   readonly folder: string;
   /** See `KeySource.name`. */
   readonly source: string;
@@ -162,7 +162,7 @@ export class KeysInDoubt {
   }
 }
 
-export interface KeysWithCacheOptions {
+interface KeysWithCacheOptions {
   readonly cache: Pick<KeyCache, 'find' | 'known' | 'doubt' | 'differs'>;
   /** Called with a key that differs between cache and store. */
   readonly refresh: (hash: string) => void;

@@ -28,7 +28,7 @@ export class KeyError extends ExpectedError {
   }
 }
 
-export interface DraftError {
+interface DraftError {
   readonly field: Exclude<keyof NewKey, 'expiresIn' | 'env'>;
   /** Contains no value of the draft, which may be a secret in the wrong place. */
   readonly message: string;

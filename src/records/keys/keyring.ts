@@ -14,7 +14,7 @@ const MAX_UNKNOWN_KEYS = 20_000;
 /** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
-export interface KeyringOptions {
+interface KeyringOptions {
   /**
    * Milliseconds, for stores whose announcements can be lost. If absent, a result stays valid until
    * the store announces a change.

@@ -16,7 +16,7 @@ const BATCH_SIZE = 500;
 const MAX_KEYS = 10_000;
 const MAX_OPERATIONS = 50;
 
-export interface LastUseTrackerOptions {
+interface LastUseTrackerOptions {
   readonly clock: () => number;
   readonly failed: (error: unknown) => void;
   /** Several processes may report the same key. */

@@ -19,7 +19,7 @@ export interface KeyEdit {
 }
 
 /** The secret is stored nowhere else. */
-export interface IssuedSecret {
+interface IssuedSecret {
   readonly secret: string;
   readonly record: KeyRecord;
 }
@@ -97,7 +97,7 @@ export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
   );
 }
 
-export interface Rotation {
+interface Rotation {
   /** Milliseconds for which the old secret still works. */
   readonly overlap: number;
   readonly env?: string | undefined;

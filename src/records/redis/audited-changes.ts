@@ -14,7 +14,7 @@ import {
 } from '../operators/audit-log.ts';
 import type { AuditEntries } from './audit-entries.ts';
 
-export interface AuditedChange<C> {
+interface AuditedChange<C> {
   readonly note: AuditNote;
   readonly locks: readonly string[];
   /** Returns the change or throws the refusal. Writes nothing. */

@@ -42,7 +42,7 @@ const lenient = readWith(() => null);
 
 class Ended extends Error {}
 
-export interface KeyIndexOptions {
+interface KeyIndexOptions {
   /** Whether Redis has passed the startup checks. */
   readonly isFit: () => boolean;
   readonly failed: (error: unknown) => void;

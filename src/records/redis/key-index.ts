@@ -17,7 +17,7 @@ export const WHOLE = 'whole';
  * a list after that. A change that is interrupted thus leaves an entry too many, which readers
  * skip, and key-index-repair.ts removes.
  */
-export interface ListEntry {
+interface ListEntry {
   readonly list: string;
   readonly id: string;
   readonly score: number;

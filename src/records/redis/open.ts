@@ -67,7 +67,7 @@ function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSet
   };
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly observe: Observe;
   readonly audit: AuditSettings;
   /** `null`: no key copy. */

@@ -19,7 +19,7 @@ const MOVE = loadScript('move-1.lua');
 
 type StoredJob = Message & { readonly at: number };
 
-export interface OutboxInRedisOptions {
+interface OutboxInRedisOptions {
   /**
    * For tests: the time that the caller passes decides. Otherwise its clock only shows its
    * difference to that of Redis.

@@ -32,7 +32,7 @@ class WrongName extends Error {}
 /** `null`: a change that is stored elsewhere. */
 type Change = KeyChange | NewKeys | TokenChange | null;
 
-export interface RecordsInRedisOptions extends KeysInRedisOptions {
+interface RecordsInRedisOptions extends KeysInRedisOptions {
   readonly audit: AuditSettings;
 }
 

@@ -31,7 +31,7 @@ const FIRST_CHECK_TIMEOUT = 2_000;
 /** Milliseconds: timeout of a repeated check, and delay between checks. */
 const CHECK_INTERVAL = 200;
 
-export interface StartOptions {
+interface StartOptions {
   readonly observe: Observe;
   /** `null`: not counted as a gateway, because its workers are. */
   readonly id: string | null;

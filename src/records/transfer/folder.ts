@@ -30,7 +30,7 @@ import {
   type ValueOf,
 } from './form.ts';
 
-export interface FolderOptions {
+interface FolderOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Receives a sentence for each damaged file. */

@@ -10,7 +10,7 @@ export const TYPES = ['key', 'token', 'audit', 'ban', 'counters', 'use'] as cons
 export type RecordType = (typeof TYPES)[number];
 
 /** Unix milliseconds. */
-export interface LastUse {
+interface LastUse {
   readonly id: string;
   readonly at: number;
 }

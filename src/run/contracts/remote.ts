@@ -26,7 +26,7 @@ export interface CopyInUse {
   readonly reason: string;
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   /** Milliseconds. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;

@@ -2,7 +2,7 @@ import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
 /** Arguments and answers must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
-export type Calls = { readonly [name: string]: (argument: any) => unknown };
+type Calls = { readonly [name: string]: (argument: any) => unknown };
 
 type Argument<F extends Calls[string]> = Parameters<F>[0];
 type Result<F extends Calls[string]> = Awaited<ReturnType<F>>;

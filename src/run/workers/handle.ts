@@ -18,7 +18,7 @@ const PULSES_MISSED = 2;
 /** Milliseconds. */
 const LETTING_GO = 5_000;
 
-export interface Ending {
+interface Ending {
   readonly reason: string;
   readonly unexpected: boolean;
 }

@@ -22,8 +22,7 @@ const SIGNALLING = 200;
 /** Milliseconds. */
 const SETTLED = 10_000;
 
-export interface WorkerPoolParts
-  extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
+interface WorkerPoolParts extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
   readonly guard: Guard;
   readonly observe: Observe;
 }

@@ -30,7 +30,7 @@ const BATCH = 500;
 
 type CounterChange = (counters: Counters) => void;
 
-export interface EmbeddedStateOptions {
+interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
   /** Persists the counters; `null`: they end with the process. */

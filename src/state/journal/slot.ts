@@ -4,7 +4,7 @@ import { makeDataFolder } from '../data-folder.ts';
 import { ignoreWriteError, Journal } from './journal.ts';
 import { type JournalReader, readJournal } from './read.ts';
 
-export interface SlotOptions {
+interface SlotOptions {
   readonly folder: string;
   readonly kind: string;
   readonly numbers: { readonly first: number; readonly step: number; readonly most: number };

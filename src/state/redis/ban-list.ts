@@ -18,7 +18,7 @@ const RETRY_DELAY = 1_000;
 /** Unix milliseconds; `''`: the clock of Redis. */
 type Clock = () => number | string;
 
-export type EndOfBan = Pick<Ban, 'subject' | 'until'>;
+type EndOfBan = Pick<Ban, 'subject' | 'until'>;
 
 export type BanList = ReturnType<typeof banListIn>;
 

@@ -13,7 +13,7 @@ const SCAN_COUNT = 1_000;
 const MAX_KEYS = 100;
 
 /** A key whose name contains the text in braces that decides its slot. */
-export interface KeyWithArgs {
+interface KeyWithArgs {
   readonly key: string;
   readonly args?: readonly (string | number)[];
 }

@@ -39,7 +39,7 @@ const SCRIPTS = {
 type ScriptName = keyof typeof SCRIPTS;
 type Arguments = readonly (string | number)[];
 
-export interface RedisStateOptions {
+interface RedisStateOptions {
   /** Milliseconds. If Redis is slow, requests wait once more. */
   readonly deadline?: number;
   /** The clock of Redis as far as this process knows it, Unix milliseconds. */

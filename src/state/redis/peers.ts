@@ -35,7 +35,7 @@ const MAX_MESSAGE = 1_000_000;
 /** Every client of Redis can send queries. Excess queries get no reply. */
 const MAX_ANSWERS = 32;
 
-export interface PeersOptions {
+interface PeersOptions {
   /** `null`: a command, which sends queries only. */
   readonly self: Self | null;
   readonly failed: (error: unknown) => void;

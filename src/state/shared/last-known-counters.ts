@@ -32,7 +32,7 @@ export interface LastKnownEntry {
   readonly dues: readonly PendingReconciliation[];
 }
 
-export interface LastKnownCountersOptions {
+interface LastKnownCountersOptions {
   readonly folder: string;
   /** From 1; and the number of workers. */
   readonly worker: number;

@@ -27,7 +27,7 @@ interface LocalCount {
   readonly charged: number[];
 }
 
-export interface LocalCountersOptions {
+interface LocalCountersOptions {
   readonly gateway: string;
   readonly clock: () => number;
   /** Number of gateways that share the remaining quota; 1: not divided. */

@@ -9,7 +9,7 @@ const MAX_IN_FLIGHT = 50;
 /** Milliseconds until a rejected reconciliation is sent again. */
 const RETRY_DELAY = 1_000;
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly remote: Pick<RemoteState, 'charge'>;
   readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;

@@ -20,7 +20,7 @@ interface CachedRefusal {
   banBegins: boolean;
 }
 
-export interface RefusalCacheOptions {
+interface RefusalCacheOptions {
   /** Estimated Redis clock, Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds until Redis is asked again, because a message may be lost. */

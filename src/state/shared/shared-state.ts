@@ -19,7 +19,7 @@ import { type CountedRefusals, IN_FLIGHT } from './unsent-refusals.ts';
 const REFUSAL_FLUSH = 250;
 const MAX_FLUSHED = 1_000;
 
-export interface SharedStateOptions {
+interface SharedStateOptions {
   readonly remote: RemoteState;
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;

@@ -177,8 +177,8 @@ export class Unreadable {
   }
 }
 
-export function refuse(message: string, rule: Rule, pointer = ''): never {
-  throw new Unreadable({ pointer, message, rule });
+export function refuse(message: string, rule: Rule, pointer = '', limit?: Limit): never {
+  throw new Unreadable({ pointer, message, rule, ...(limit !== undefined && { limit }) });
 }
 
 /** Throws everything else on. */

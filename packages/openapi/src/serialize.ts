@@ -116,19 +116,16 @@ function mapSections(root: Json, change: (section: unknown) => unknown): Json {
 }
 
 function partsOf(chunks: readonly Buffer[]): Parts {
-  const ends = new Uint32Array(chunks.length);
   let end = 0;
-  for (const [i, { length }] of chunks.entries()) {
+  const ends = Uint32Array.from(chunks, ({ length }) => {
     end += length;
-    ends[i] = end;
-  }
-  const bytes = new Uint8Array(end);
-  for (const [i, chunk] of chunks.entries()) bytes.set(chunk, ends[i]! - chunk.length);
-  return { bytes, ends };
+    return end;
+  });
+  return { bytes: new Uint8Array(Buffer.concat(chunks)), ends };
 }
 
 function read({ bytes, ends }: Parts, part: number): unknown {
-  return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
+  return v8.deserialize(bytes.subarray(ends[part - 1] ?? 0, ends[part]));
 }
 
 function defineLazily(object: Json, name: string, read: () => unknown): void {

@@ -2,6 +2,7 @@ import { demand, demandBytes, demandText } from './arguments.ts';
 import { Bag } from './bag.ts';
 import { bodyFault, type Fault, type Limit, NONE, type Rule, wrongType } from './faults.ts';
 import type { MessageInput, Validators } from './messages.ts';
+import { valuesOf } from './parameters/checker.ts';
 import type { Routed } from './router.ts';
 import { targetOf } from './target.ts';
 import type { Operation } from './types.ts';
@@ -21,7 +22,7 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
       if (operation.exempt === 'pass')
         return { status: 200, faults: NONE, operation, allow: NONE, values: null };
       const values = { path: new Bag(), query: new Bag(), header: new Bag(), cookie: new Bag() };
-      const faults = operation.checkParameters(parameters, target.query, headers.list, values);
+      const faults = operation.checkParameters(parameters, target.query, headers, values);
       const checked = checkBody(operation, method, headers, body);
       const all = [...faults, ...checked.faults];
       return {
@@ -49,7 +50,7 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
       let value: unknown;
       const faults = operation.checkResponse(
         response.status,
-        headers.get('content-type'),
+        headerIn(headers, 'content-type'),
         body ?? EMPTY,
         (kept) => {
           value = kept;
@@ -73,13 +74,13 @@ interface Checked {
 function checkBody(
   operation: Operation,
   method: string,
-  headers: HeaderList,
+  headers: readonly string[],
   body: Uint8Array | null,
 ): Checked {
   const rule = method === 'HEAD' ? null : operation.body;
   const isAnnounced =
-    headers.get('transfer-encoding') !== undefined ||
-    Number(headers.get('content-length') ?? 0) > 0;
+    headerIn(headers, 'transfer-encoding') !== undefined ||
+    Number(headerIn(headers, 'content-length') ?? 0) > 0;
   demand(
     !rule || body !== null || !isAnnounced,
     'the request has a body by its headers, but body is missing',
@@ -90,7 +91,7 @@ function checkBody(
       : { status: 400, faults: NONE };
   if (!rule) return bad(400, 'request body is not allowed', 'unexpected');
   if (isEncoded(headers)) return { status: 415, faults: [ENCODED] };
-  const media = rule.media(headers.get('content-type'));
+  const media = rule.media(headerIn(headers, 'content-type'));
   if (!media) return { status: 415, faults: [wrongType(rule.accepted)] };
   const { maxBodyBytes } = operation;
   if (maxBodyBytes !== null && body.length > maxBodyBytes)
@@ -109,8 +110,8 @@ const bad = (status: 400 | 413, message: string, rule: Rule, limit?: Limit): Che
 
 const ENCODED = bodyFault('has a Content-Encoding, which cannot be checked', 'mediaType');
 
-const isEncoded = (headers: HeaderList): boolean => {
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase();
+const isEncoded = (headers: readonly string[]): boolean => {
+  const encoding = headerIn(headers, 'content-encoding')?.trim().toLowerCase();
   return encoding !== undefined && encoding !== 'identity';
 };
 
@@ -124,20 +125,10 @@ function unrouted(allow: readonly string[] | null) {
   return refused(405, unknown(`has only the methods ${allow.join(', ')}`), allow);
 }
 
-class HeaderList {
-  readonly list: readonly string[];
-
-  constructor(list: readonly string[]) {
-    this.list = list;
-  }
-
-  /** In lower case. Several values become one, which no type and no encoding matches. */
-  get(name: string): string | undefined {
-    const values = this.list.filter(
-      (_, i) => i % 2 === 1 && this.list[i - 1]!.toLowerCase() === name,
-    );
-    return values.length === 0 ? undefined : values.join(', ');
-  }
+/** Several values become one, which no type and no encoding matches. */
+function headerIn(headers: readonly string[], name: string): string | undefined {
+  const values = valuesOf(headers, name);
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 function readInput(input: MessageInput) {
@@ -145,7 +136,7 @@ function readInput(input: MessageInput) {
   const { method, url, headers, body } = input;
   demandText(method, 'method');
   demandText(url, 'url');
-  return { method, url, headers: new HeaderList(listOf(headers)), body: bytesOf(body) };
+  return { method, url, headers: listOf(headers), body: bytesOf(body) };
 }
 
 function bytesOf(body: unknown): Uint8Array | null {

@@ -60,6 +60,8 @@ export interface Types {
   readonly nullable: boolean;
 }
 
+type Note = readonly [keyword: string, message: string];
+
 export interface Dialect {
   readonly name: string;
   readonly grammar: Grammar;
@@ -72,6 +74,7 @@ export interface Dialect {
   readonly keywordValues: Readonly<Record<string, KeywordValues>>;
   /** The keywords must be valid, here and for the functions below. */
   typesOf(said: Json): Types;
+  /** Members may be undefined. */
   limitsOf(said: Json): Json;
   isBinary(schema: Json): boolean;
   isEncoded(schema: Json): boolean;
@@ -81,7 +84,7 @@ export interface Dialect {
   /** They are checked, but do not convert text to a number or a list. */
   readonly unread: readonly string[];
   readonly textual: readonly string[];
-  notes(schema: Json, said: Json): readonly (readonly [keyword: string, message: string])[];
+  notes(schema: Json, said: Json): readonly Note[];
   /** The schema, or an empty object in OpenAPI 3.0, which has `not` and `items` only. */
   applicators(schema: Json): Json;
   /** For the same value; without `allOf`, `oneOf` and `anyOf`. */
@@ -114,8 +117,8 @@ const OPENAPI_30: Dialect = {
     nullable: nullable === true && type !== undefined,
   }),
   limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
-    ...(minimum !== undefined && { [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum }),
-    ...(maximum !== undefined && { [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum }),
+    [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum,
+    [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum,
   }),
   isBinary: ({ format }) => format === 'binary',
   isEncoded: () => false,
@@ -138,31 +141,34 @@ const OPENAPI_30: Dialect = {
 
 const TYPES = new Set<unknown>([...TYPES_30, 'null']);
 
-const ANNOTATIONS = new Set(
-  [
-    '$ref',
-    '$comment',
-    '$defs',
-    'definitions',
-    '$anchor',
-    '$dynamicAnchor',
-    '$schema',
-    '$vocabulary',
-    'title',
-  ].concat(
-    [
-      'description',
-      'summary',
-      'default',
-      'deprecated',
-      'example',
-      'examples',
-      'externalDocs',
-      'nullable',
-    ],
-    ['contentEncoding', 'contentMediaType', 'contentSchema'],
-  ),
-);
+const ANNOTATIONS = new Set([
+  '$ref',
+  '$comment',
+  '$defs',
+  'definitions',
+  '$anchor',
+  '$dynamicAnchor',
+  '$schema',
+  '$vocabulary',
+  'title',
+  'description',
+  'summary',
+  'default',
+  'deprecated',
+  'example',
+  'examples',
+  'externalDocs',
+  'nullable',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+]);
+
+const WITHOUT_VALUES = ['enum', 'enum lists no value, so none fits'] as const;
+const NULLABLE = [
+  'nullable',
+  'nullable means nothing in OpenAPI 3.1: a list of types that has null does',
+] as const;
 
 const OPENAPI_31: Dialect = {
   name: 'OpenAPI 3.1',
@@ -195,10 +201,10 @@ const OPENAPI_31: Dialect = {
     return { types: all.filter((one) => one !== 'null'), nullable: all.includes('null') };
   },
   limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
-    ...(minimum !== undefined && { atLeast: minimum }),
-    ...(exclusiveMinimum !== undefined && { moreThan: exclusiveMinimum }),
-    ...(maximum !== undefined && { atMost: maximum }),
-    ...(exclusiveMaximum !== undefined && { lessThan: exclusiveMaximum }),
+    atLeast: minimum,
+    moreThan: exclusiveMinimum,
+    atMost: maximum,
+    lessThan: exclusiveMaximum,
   }),
   isBinary,
   isEncoded: ({ contentEncoding }) => typeof contentEncoding === 'string',
@@ -210,22 +216,15 @@ const OPENAPI_31: Dialect = {
   unread: ['patternProperties', 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties'],
   textual: ['pattern', 'enum', 'format', 'const'],
   notes: (schema) => [
-    ...(Array.isArray(schema.enum) && schema.enum.length === 0
-      ? [['enum', 'enum lists no value, so none fits'] as const]
-      : []),
-    ...('nullable' in schema
-      ? [
-          [
-            'nullable',
-            'nullable means nothing in OpenAPI 3.1: a list of types that has null does',
-          ] as const,
-        ]
-      : []),
+    ...(Array.isArray(schema.enum) && schema.enum.length === 0 ? [WITHOUT_VALUES] : []),
+    ...('nullable' in schema ? [NULLABLE] : []),
     ...['contentEncoding', 'contentMediaType', 'contentSchema']
       .filter((keyword) => schema[keyword] !== undefined && !isBinary(schema))
       .map(
-        (keyword) =>
-          [keyword, `${keyword} is not enforced: it describes what is in the text`] as const,
+        (keyword): Note => [
+          keyword,
+          `${keyword} is not enforced: it describes what is in the text`,
+        ],
       ),
   ],
   applicators: (schema) => schema,

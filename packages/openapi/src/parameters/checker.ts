@@ -126,7 +126,8 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | nul
   };
 }
 
-function valuesOf(headers: readonly string[], name: string): string[] {
+/** `name` is in lower case. */
+export function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const header = headers[i]!;

@@ -1,5 +1,4 @@
-import { readBrackets } from './deep.ts';
-import { decode, type Encoding } from './reading.ts';
+import { decode, type Encoding, readBrackets } from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
 import { type DeepEntry, type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
 

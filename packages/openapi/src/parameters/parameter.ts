@@ -4,8 +4,7 @@ import type { Findings } from '../findings.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
 import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
-import { isTooDeep } from './deep.ts';
-import { type Encoding, read, readDocument } from './reading.ts';
+import { type Encoding, isTooDeep, read, readDocument } from './reading.ts';
 import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 

@@ -1,6 +1,5 @@
-import { Alphabet } from './alphabet.ts';
 import { Automaton, type Link, TooLarge } from './automaton.ts';
-import { includes, TEXT_END, TEXT_START } from './characters.ts';
+import { Alphabet, includes, TEXT_END, TEXT_START } from './characters.ts';
 import type { Look, Term } from './syntax.ts';
 
 /** A bit per position of an automaton. */

@@ -1,10 +1,10 @@
 import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt } from 'ajv';
 import { isObject } from '../document/source.ts';
 import { error, type Part, placeIn } from './applied.ts';
+import { mapParts } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { type Allowed, constant } from './keywords.ts';
 import { apart, joined } from './memory.ts';
-import { mapParts } from './parts.ts';
 import { judge, type Place, type Units } from './pauses.ts';
 
 type Union = 'anyOf' | 'oneOf';
@@ -62,16 +62,26 @@ function withCases(schema: Translated): Translated {
 }
 
 function casesIn(parts: readonly Translated[]): Choice | null {
+  const all = parts.map(conditionOf).filter((one) => one !== null);
+  const { property } = all[0] ?? {};
+  if (all.length < parts.length || all.some((one) => one.property !== property)) return null;
+  return choiceOf(
+    property!,
+    all.map(({ values, fit }) => [values, fit]),
+  );
+}
+
+function choiceOf(
+  property: string,
+  parts: readonly (readonly [values: Values | undefined, part: Translated])[],
+): Choice | null {
   const byValue = new Map<unknown, Part>();
   let count = 0;
-  const all = parts.map(conditionOf);
-  const [first] = all;
-  for (const one of all) {
-    if (one === null || one.property !== first!.property) return null;
-    for (const value of one.values) byValue.set(value, [one.fit]);
-    count += one.values.size;
+  for (const [values, part] of parts) {
+    for (const value of values ?? []) byValue.set(value, [part]);
+    count += values?.size ?? Number.NaN;
   }
-  return byValue.size === count ? { property: first!.property, byValue } : null;
+  return byValue.size === count ? { property, byValue } : null;
 }
 
 function conditionOf({ if: condition, then: fit, ...others }: Translated) {
@@ -87,15 +97,13 @@ function conditionOf({ if: condition, then: fit, ...others }: Translated) {
 }
 
 function choiceIn(parts: readonly Translated[], find: (name: string) => Translated): Choice | null {
-  const all = parts.map((part) => constantsOf(part, find));
-  for (const property of all[0]?.keys() ?? []) {
-    const byValue = new Map<unknown, Part>();
-    let count = 0;
-    for (const [i, constants] of all.entries()) {
-      for (const value of constants.get(property) ?? []) byValue.set(value, [parts[i]!]);
-      count += constants.get(property)?.size ?? Number.NaN;
-    }
-    if (byValue.size === count) return { property, byValue };
+  const all = parts.map((part) => [constantsOf(part, find), part] as const);
+  for (const property of all[0]![0].keys()) {
+    const choice = choiceOf(
+      property,
+      all.map(([constants, part]) => [constants.get(property), part]),
+    );
+    if (choice) return choice;
   }
   return null;
 }

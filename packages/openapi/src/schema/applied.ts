@@ -9,7 +9,7 @@ import {
   str,
 } from 'ajv';
 import { isObject } from '../document/source.ts';
-import { MAX_FAULTS } from '../faults.ts';
+import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
 import { Evaluations, evaluatedIn } from './evaluated.ts';
@@ -117,23 +117,36 @@ export const error = (
   params,
 });
 
+/** Of many members or entries; `null` without any. */
+function errorsIn(
+  site: object,
+  value: object,
+  count: number,
+  errorsAt: (i: number) => readonly ErrorObject[],
+): readonly ErrorObject[] | null {
+  const { errors } = loop(
+    site,
+    value,
+    { next: 0, errors: [] as ErrorObject[] },
+    count,
+    (i, { errors }) => {
+      errors.push(...errorsAt(i));
+      return errors.length <= MAX_FAULTS;
+    },
+  );
+  return errors.length === 0 ? null : errors;
+}
+
 function judgeNames(unit: Unit): JudgeAll {
   const site = {};
   return (value, path) => {
     if (!isObject(value)) return null;
     const names = namesIn(value);
-    const { bad } = loop(
-      site,
-      value,
-      { next: 0, bad: [] as string[] },
-      names.length,
-      (i, { bad }) => {
-        if (!judge(unit, names[i]!)) bad.push(names[i]!);
-        return bad.length <= MAX_FAULTS;
-      },
+    return errorsIn(site, value, names.length, (i) =>
+      judge(unit, names[i]!)
+        ? NONE
+        : [error('propertyNames', `${path}/${escapeToken(names[i]!)}`, {})],
     );
-    if (bad.length === 0) return null;
-    return bad.map((name) => error('propertyNames', `${path}/${escapeToken(name)}`, {}));
   };
 }
 
@@ -173,20 +186,11 @@ function judgeLeft(
     const evaluated = evaluatedIn(evaluate, value);
     apart(() => evaluate(value, { path, ...evaluated }));
     const { names, keys } = evaluated;
-    const { errors } = loop(
-      site,
-      value,
-      { next: 0, errors: [] as ErrorObject[] },
-      keys.length,
-      (i, { errors }) => {
-        if (keys[i] === 1) return true;
-        const key = names?.[i] ?? i;
-        if (judge(unit, (value as Record<string, unknown>)[key], placeOf(value, key, path)))
-          return true;
-        errors.push(...(unit.validate.errors ?? []));
-        return errors.length <= MAX_FAULTS;
-      },
-    );
-    return errors.length === 0 ? null : errors;
+    return errorsIn(site, value, keys.length, (i) => {
+      const key = names?.[i] ?? i;
+      const member = (value as Record<string, unknown>)[key];
+      if (keys[i] === 1 || judge(unit, member, placeOf(value, key, path))) return NONE;
+      return unit.validate.errors ?? NONE;
+    });
   };
 }

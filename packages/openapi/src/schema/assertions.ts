@@ -16,6 +16,7 @@ import { canonical } from './values.ts';
 
 const LONGEST_LIST = 200;
 
+/** Members may be undefined. */
 export function assertionsOf(document: Document, schema: Json): Json {
   const { dialect, findings, reading } = document;
   const said = validIn(schema, document);
@@ -31,14 +32,14 @@ export function assertionsOf(document: Document, schema: Json): Json {
     ...(types !== null &&
       (binary ? { content: { nullable } } : typesOf(types, nullable, reading.integers !== 'any'))),
     ...dialect.limitsOf(said),
-    ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
+    multiple: said.multipleOf,
     ...pick(said, SIZES),
-    ...(said.uniqueItems === true && { different: true }),
+    different: said.uniqueItems === true ? true : undefined,
     ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, document)),
     ...(typeof said.format === 'string' && formatOf(schema, types, said.format, findings)),
-    ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
-    ...('const' in said && { exactly: allowed([said.const]) }),
-    ...(said.dependentRequired !== undefined && { dependentRequired: said.dependentRequired }),
+    among: Array.isArray(said.enum) ? allowed(said.enum) : undefined,
+    exactly: said.const === undefined ? undefined : allowed([said.const]),
+    dependentRequired: said.dependentRequired,
   };
 }
 

@@ -3,6 +3,10 @@ import { Nesting } from '../nesting.ts';
 
 export type Translated = Record<string, unknown>;
 
+/** Without the members that are undefined, which ajv would take for keywords. */
+export const defined = (schema: Translated): Translated =>
+  Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+
 export type Definitions = Pick<ReadonlyMap<string, Translated>, 'keys' | 'has' | 'get'>;
 
 interface Definition {

@@ -1,12 +1,11 @@
 import { _, type ErrorObject, type KeywordCxt } from 'ajv';
 import { constant } from './keywords.ts';
 
-/** Copies, because a remembered error may be one of the whole value elsewhere. */
+/** A copy is its own, because a remembered error may be one of the whole value elsewhere. */
 const copies = new WeakMap<ErrorObject, ErrorObject>();
-const ofAlternatives = new WeakSet<ErrorObject>();
 
 /** Whether a value may match another schema instead. */
-export const isOfAlternative = (error: ErrorObject): boolean => ofAlternatives.has(error);
+export const isOfAlternative = (error: ErrorObject): boolean => copies.get(error) === error;
 
 /** Marks the errors of alternatives, of which a value needs one only. */
 export const marking =
@@ -32,9 +31,7 @@ function markedFrom(
 }
 
 function marked(error: ErrorObject): ErrorObject {
-  if (ofAlternatives.has(error)) return error;
   const copy = copies.get(error) ?? { ...error };
-  copies.set(error, copy);
-  ofAlternatives.add(copy);
+  copies.set(error, copy).set(copy, copy);
   return copy;
 }

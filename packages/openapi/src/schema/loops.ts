@@ -1,9 +1,9 @@
 import { _, type Code, type ErrorObject, type KeywordCxt, Name } from 'ajv';
 import { compilePattern } from '../patterns/pattern.ts';
+import { partsIn } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { constant } from './keywords.ts';
 import { joined } from './memory.ts';
-import { partsIn } from './parts.ts';
 import { finish, namesIn, PAUSE, WORTH, work } from './pauses.ts';
 
 interface State {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
+import { partsIn } from './cut.ts';
 import type { Translated } from './definitions.ts';
-import { partsIn } from './parts.ts';
 import { type Validator, work } from './pauses.ts';
 
 /** Thrown by a search for all faults that cannot list them. */

@@ -4,7 +4,7 @@ import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { ContainedCount, Left } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
-import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
+import { type Definitions, defined, OwnDefinitions, type Translated } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
 import type { Refused } from './keywords.ts';
 import { choiceOf, choose, Polymorphism } from './polymorphism.ts';
@@ -67,16 +67,12 @@ export class Translator {
     const isBarred = (alternative: Json, property: string) =>
       barred.has(property) || barredBy(document, alternative, setting.direction).has(property);
     const kinds = setting.asBase ? null : this.#polymorphism.of(schema, isBarred);
-    const parts = this.#each(schema.allOf, inner);
-    parts.push(...this.#beside(schema, inner));
+    const parts = [...(this.#each(schema.allOf, inner) ?? []), ...this.#beside(schema, inner)];
     if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
-    const alternatives = setting.asBase
-      ? {}
-      : kinds
-        ? { ...schema, [kinds.keyword]: undefined }
-        : schema;
+    const alternatives = (keyword: 'oneOf' | 'anyOf') =>
+      setting.asBase || keyword === kinds?.keyword ? undefined : this.#each(schema[keyword], inner);
     const asserted = assertionsOf(document, schema);
-    const translated = {
+    const translated = defined({
       ...asserted,
       ...this.#members(
         schema,
@@ -84,15 +80,14 @@ export class Translator {
         barred,
         setting,
       ),
-      ...(schema.items !== undefined &&
-        this.#many('items', this.#rest(schema.items, 'items', setting))),
-      ...(parts.length > 0 && { allOf: parts }),
-      ...(Array.isArray(alternatives.oneOf) && { oneOf: this.#each(alternatives.oneOf, inner) }),
-      ...(Array.isArray(alternatives.anyOf) && { anyOf: this.#each(alternatives.anyOf, inner) }),
-      ...(isObject(schema.not) && { not: this.#schema(schema.not, inner) }),
+      items: this.#many(schema.items, 'items', setting),
+      allOf: parts.length > 0 ? parts : undefined,
+      oneOf: alternatives('oneOf'),
+      anyOf: alternatives('anyOf'),
+      not: isObject(schema.not) ? this.#schema(schema.not, inner) : undefined,
       ...this.#applicators(schema, inner),
-    };
-    return { ...translated, ...this.#unevaluated(schema, translated, setting) };
+    });
+    return defined({ ...translated, ...this.#unevaluated(schema, translated, setting) });
   }
 
   #applicators(schema: Json, inner: Setting): Translated {
@@ -101,28 +96,27 @@ export class Translator {
     const { patternProperties, propertyNames, dependentSchemas } = applicators;
     const count = (value: unknown) => (value === undefined ? null : Number(value));
     const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
+    const held = (): ContainedCount => ({
+      schema: this.#other(contains, inner),
+      least: count(minContains),
+      most: count(maxContains),
+    });
     return {
       ...(isObject(applicators.if) &&
         choose(same(applicators.if), same(applicators.then), same(applicators.else))),
-      ...(Array.isArray(prefixItems) && {
-        prefixItems: objectsIn(prefixItems).map((part) => this.#other(part, inner)),
-      }),
-      ...(contains !== undefined && {
-        holds: {
-          schema: this.#other(contains, inner),
-          least: count(minContains),
-          most: count(maxContains),
-        } satisfies ContainedCount,
-      }),
-      ...(isObject(patternProperties) && {
-        patternProperties: this.#matching(patternProperties, inner),
-      }),
-      ...(isObject(propertyNames) && { names: this.#other(propertyNames, inner) }),
-      ...(isObject(dependentSchemas) && {
-        dependentSchemas: Object.fromEntries(
-          Object.entries(dependentSchemas).map(([name, part]) => [name, same(part)]),
-        ),
-      }),
+      prefixItems: Array.isArray(prefixItems)
+        ? objectsIn(prefixItems).map((part) => this.#other(part, inner))
+        : undefined,
+      holds: contains === undefined ? undefined : held(),
+      patternProperties: isObject(patternProperties)
+        ? this.#matching(patternProperties, inner)
+        : undefined,
+      names: isObject(propertyNames) ? this.#other(propertyNames, inner) : undefined,
+      dependentSchemas: isObject(dependentSchemas)
+        ? Object.fromEntries(
+            Object.entries(dependentSchemas).map(([name, part]) => [name, same(part)]),
+          )
+        : undefined,
     };
   }
 
@@ -144,17 +138,17 @@ export class Translator {
     const known = parts.flatMap(({ properties }) =>
       this.#document.members(properties).map(([name]) => name),
     );
-    const left = (part: unknown, bar: Bar): Left => [
-      { of, schema: this.#rest(part, bar, setting, known) },
-    ];
+    const left = (part: unknown, bar: Bar): Left | undefined =>
+      part === undefined ? undefined : [{ of, schema: this.#rest(part, bar, setting, known) }];
     return {
       startOfFaults: true,
-      ...(members !== undefined && { leftMembers: left(members, 'unevaluatedProperties') }),
-      ...(entries !== undefined && { leftEntries: left(entries, 'unevaluatedItems') }),
+      leftMembers: left(members, 'unevaluatedProperties'),
+      leftEntries: left(entries, 'unevaluatedItems'),
     };
   }
 
-  #each(schemas: unknown, setting: Setting): Translated[] {
+  #each(schemas: unknown, setting: Setting): Translated[] | undefined {
+    if (!Array.isArray(schemas)) return undefined;
     return objectsIn(schemas).map((schema) => this.#schema(schema, setting));
   }
 
@@ -175,13 +169,18 @@ export class Translator {
   }
 
   /** The check stops after enough faults. */
-  #many(keyword: string, schema: Translated): Translated {
+  #many(
+    schema: unknown,
+    bar: Bar,
+    outer: Outer,
+    known?: readonly string[],
+  ): Translated | undefined {
+    if (schema === undefined) return undefined;
+    const part = this.#rest(schema, bar, outer, known);
     // A schema that evaluates all members or entries must be present, even if it does not constrain
     // them.
-    const shows = this.#document.dialect.identifiers;
-    return Object.keys(schema).length === 0 && !shows
-      ? {}
-      : { [keyword]: { ...schema, endOfFaults: true } };
+    const isPresent = Object.keys(part).length > 0 || this.#document.dialect.identifiers;
+    return isPresent ? { ...part, endOfFaults: true } : undefined;
   }
 
   #beside(schema: Json, inner: Setting): Translated[] {
@@ -234,14 +233,17 @@ export class Translator {
       const bar = refusalOf(this.#document, property, direction);
       return [name, bar === null ? this.#other(property, outer) : refused(bar)] as const;
     });
-    const { additionalProperties: others } = schema;
     const known = properties.map(([name]) => name);
-    const rest = this.#rest(others, 'additionalProperties', outer, known);
     return {
-      ...(required.length > 0 && { required }),
-      ...(dependents && { dependentRequired: without(own, dependents) }),
-      ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-      ...(others !== undefined && this.#many('additionalProperties', rest)),
+      required: required.length > 0 ? required : undefined,
+      dependentRequired: dependents && without(own, dependents),
+      properties: known.length > 0 ? Object.fromEntries(properties) : undefined,
+      additionalProperties: this.#many(
+        schema.additionalProperties,
+        'additionalProperties',
+        outer,
+        known,
+      ),
     };
   }
 

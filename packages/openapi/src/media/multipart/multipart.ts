@@ -175,12 +175,7 @@ function checkType(type: MediaType, { kind, encoded }: Form, { accepted, written
 function requireType(fits: boolean, written: string): void {
   if (fits) return;
   const limit = written.split(',').map((type) => type.trim());
-  throw new Unreadable({
-    pointer: '',
-    message: `must be of type ${written}`,
-    rule: 'mediaType',
-    limit,
-  });
+  refuse(`must be of type ${written}`, 'mediaType', '', limit);
 }
 
 function checkFilename(

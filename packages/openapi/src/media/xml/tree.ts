@@ -1,5 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
-import { type Rule, Unreadable } from '../../faults.ts';
+import { type Rule, refuse } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
 import { textOf } from '../../utf8.ts';
 
@@ -98,13 +98,8 @@ class Builder {
 
   #fail(message: string, rule: Rule): never {
     const { line, columnIndex } = this.parser;
-    const limit = rule === 'depth' && { limit: MAX_DEPTH };
-    throw new Unreadable({
-      pointer: '',
-      message: `${message} (line ${line}, column ${columnIndex + 1})`,
-      rule,
-      ...limit,
-    });
+    const place = `(line ${line}, column ${columnIndex + 1})`;
+    refuse(`${message} ${place}`, rule, '', rule === 'depth' ? MAX_DEPTH : undefined);
   }
 
   #start(name: XmlName, attributes: Record<string, SaxesAttributeNS>): void {

@@ -39,9 +39,7 @@ export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): 
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
   if (pieces.form === 'object') return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
-  return readDeep(pieces.entries, shape, (text, inner, pointer) =>
-    readText(text, inner, encoding, pointer),
-  );
+  return yield* readDeep(pieces.entries, shape, encoding);
 }
 
 /** JSON in a text. @throws Unreadable */
@@ -101,25 +99,20 @@ export function* readMembers<T extends Record<string, unknown>>(
   const members: Record<string, unknown> = object;
   for (const [name, texts] of grouped.values().flatMap((part) => part.entries())) {
     if (++count % STEP === 0) yield;
-    members[name] = yield* readMember(
-      name,
-      texts,
-      shape.members.get(name) ?? shape.others,
-      encoding,
-    );
+    const member = shape.members.get(name) ?? shape.others;
+    members[name] = yield* readTexts(texts, member, encoding, pointerOf(name));
     names?.push(name);
   }
   return object;
 }
 
-/** Clients repeat the name of a list member for each entry. */
-function* readMember(
-  name: string,
+/** Clients repeat the name of a list for each entry. */
+function* readTexts(
   texts: readonly string[],
   shape: Shape | null,
   encoding: Encoding,
+  pointer: string,
 ): Steps<unknown> {
-  const pointer = `/${escapeToken(printable(name))}`;
   if (shape?.types?.has('array')) return yield* readList(texts, shape.items, encoding, pointer);
   if (texts.length > 1) refuse('is given more than once', 'repeated', pointer);
   return readText(texts[0]!, shape, encoding, pointer);
@@ -155,52 +148,43 @@ export function readBrackets(
   return path.length > DEEPEST ? null : { root, path };
 }
 
-type ReadText = (text: string, shape: Shape | null, pointer: string) => unknown;
-
 /**
  * Lists are `a[]=x&a[]=y`, `a[0]=x&a[1]=y` or, below the first level, `a[b]=x&a[b]=y`, as qs,
  * axios, Rails and PHP send them. OpenAPI does not define deeper levels. @throws Unreadable
  */
-function readDeep(
+function* readDeep(
   entries: readonly DeepEntry[],
   shape: Shape | null,
-  readText: ReadText,
+  encoding: Encoding,
   pointer = '',
   depth = 0,
-): unknown {
+): Steps<unknown> {
   if (entries.length > MOST)
     refuse(`has more than ${MOST} members in brackets`, 'complexity', pointer);
   const types = shape?.types ?? null;
   const texts = entries.flatMap(([path, text]) => (path.length === depth ? [text] : []));
-  if (texts.length === entries.length) {
-    if (types?.has('array'))
-      return texts.map((text, i) => readText(text, shape!.items, `${pointer}/${i}`));
-    if (texts.length === 1) return readText(texts[0]!, shape, pointer);
-  }
+  if (texts.length === entries.length) return yield* readTexts(texts, shape, encoding, pointer);
   if (texts.length > 0) refuse('is given more than once', 'repeated', pointer);
   const mayBeList = types === null || types.has('array');
   const groups = groupsOf(entries, depth, mayBeList);
-  if (mayBeList && isList([...groups.keys()])) {
-    const items = shape?.items ?? null;
-    return [...groups.values()].map((group, i) =>
-      readDeep(group, items, readText, `${pointer}/${i}`, depth + 1),
-    );
-  }
-  if (types?.has('array') && !types.has('object'))
+  const isList = mayBeList && groups.keys().every((name, i) => name === String(i));
+  if (!isList && types?.has('array') && !types.has('object'))
     refuse('must be written like a[]=x&a[]=y or a[0]=x&a[1]=y', 'style', pointer);
-  const object = new Bag();
+  const value: Record<string, unknown> | unknown[] = isList ? [] : new Bag();
   for (const [name, group] of groups) {
-    const member = shape?.members.get(name) ?? shape?.others ?? null;
-    object[name] = readDeep(
+    const member = isList ? shape?.items : (shape?.members.get(name) ?? shape?.others);
+    (value as Record<string, unknown>)[name] = yield* readDeep(
       group,
-      member,
-      readText,
-      `${pointer}/${escapeToken(printable(name))}`,
+      member ?? null,
+      encoding,
+      pointer + pointerOf(name),
       depth + 1,
     );
   }
-  return object;
+  return value;
 }
+
+const pointerOf = (name: string): string => `/${escapeToken(printable(name))}`;
 
 /** By the name at this depth. Each `[]` is an entry of a list. */
 function groupsOf(
@@ -219,8 +203,6 @@ function groupsOf(
   }
   return groups;
 }
-
-const isList = (names: readonly string[]): boolean => names.every((name, i) => name === String(i));
 
 /** Whether an object has members that need more brackets than a name may have. */
 export function isTooDeep(shape: Shape): boolean {

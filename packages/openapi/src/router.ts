@@ -5,9 +5,11 @@ export type Routed<T> =
   | { readonly operation: T; readonly parameters: readonly string[] }
   | { readonly operation: null; readonly allow: readonly string[] | null };
 
+type Found<T> = Extract<Routed<T>, { readonly parameters: readonly string[] }>;
+
 interface Item<T> {
-  readonly methods: Map<string, T>;
-  readonly omitted: ReadonlySet<string>;
+  readonly methods: Map<string, Found<T>>;
+  readonly omitted: Set<string>;
 }
 
 interface Search<T> {
@@ -32,39 +34,25 @@ interface Branch<T> {
 
 export const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
-const NONE: ReadonlySet<string> = new Set();
-const HEAD = new Set(['HEAD']);
 
 /**
  * Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). A
  * template that also fits the path has the methods that the path with more literal text lacks.
  */
 export class Router<T> {
-  readonly #concrete = new Map<
-    string,
-    { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }
-  >();
+  readonly #concrete = new Map<string, Item<T>>();
   readonly #root: Branch<T> = branch();
 
-  /** Two paths must not have the same outline. No template takes over an omitted method. */
-  add(
-    segments: readonly Segment[],
-    operations: ReadonlyMap<string, T>,
-    omitted: ReadonlySet<string> = NONE,
-  ): void {
-    const item = {
-      methods: withHead(operations),
-      omitted: omitted.has('GET') ? omitted.union(HEAD) : omitted,
-    };
-    if (segments.some(({ names }) => names.length > 0)) {
-      this.#place(segments).item = item;
-      return;
-    }
-    const path = segments.map(({ literals }) => `/${literals[0]}`).join('');
-    const found = [...item.methods].map(
-      ([method, operation]) => [method, { operation, parameters: NO_PARAMETERS }] as const,
-    );
-    this.#concrete.set(path, { item, found: new Map(found) });
+  /**
+   * Templates with the same outline are one path. No template takes over an omitted method, whose
+   * operation is `null`. GET also serves HEAD (RFC 9110 section 9.3.2), unless the contract
+   * describes HEAD itself.
+   */
+  add(segments: readonly Segment[], method: string, operation: T | null): void {
+    const { methods, omitted } = this.#itemAt(segments);
+    if (operation !== null) methods.set(method, { operation, parameters: NO_PARAMETERS });
+    else omitted.add(method);
+    if (operation === null && method === 'GET') omitted.add('HEAD');
   }
 
   /**
@@ -73,34 +61,47 @@ export class Router<T> {
    */
   match(method: string, path: string): Routed<T> {
     const concrete = this.#concrete.get(path);
-    const found = concrete?.found.get(method);
+    const found = concrete && foundIn(concrete, method);
     if (found) return found;
-    const search: Search<T> = {
-      path,
-      method,
-      parameters: [],
-      others: concrete ? [concrete.item] : [],
-    };
-    const item = concrete?.item.omitted.has(method) ? null : find(this.#root, 1, search);
-    const operation = item?.methods.get(method);
-    if (operation !== undefined) return { operation, parameters: search.parameters };
+    const others = concrete ? [concrete] : [];
+    const search: Search<T> = { path, method, parameters: [], others };
+    const item = concrete?.omitted.has(method) ? null : find(this.#root, 1, search);
+    const template = item && foundIn(item, method);
+    if (template) return { operation: template.operation, parameters: search.parameters };
     if (search.others.length === 0) return NOT_FOUND;
     return {
       operation: null,
-      allow: [...new Set(search.others.flatMap(({ methods }) => [...methods.keys()]))],
+      allow: [...new Set(search.others.flatMap(methodsOf))],
     };
   }
 
-  #place(segments: readonly Segment[]): Branch<T> {
+  #itemAt(segments: readonly Segment[]): Item<T> {
+    if (segments.every(({ names }) => names.length === 0)) {
+      const path = segments.map(({ literals }) => `/${literals[0]}`).join('');
+      const known = this.#concrete.get(path) ?? emptyItem<T>();
+      this.#concrete.set(path, known);
+      return known;
+    }
     let at = this.#root;
     for (const segment of segments) {
       if (segment.names.length === 0) at = entry(at.literal, segment.literals[0]!);
       else if (segment.literals.every((literal) => literal === '')) at = at.any ??= branch();
       else at = mixedEntry(at, segment);
     }
-    return at;
+    at.item ??= emptyItem();
+    return at.item;
   }
 }
+
+function foundIn<T>({ methods }: Item<T>, method: string): Found<T> | undefined {
+  return methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined);
+}
+
+function methodsOf<T>({ methods }: Item<T>): string[] {
+  return methods.has('GET') ? [...methods.keys(), 'HEAD'] : [...methods.keys()];
+}
+
+const emptyItem = <T>(): Item<T> => ({ methods: new Map(), omitted: new Set() });
 
 const branch = <T>(): Branch<T> => ({ literal: new Map(), mixed: [], any: null, item: null });
 
@@ -121,20 +122,12 @@ function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
   return next;
 }
 
-/** GET also serves HEAD (RFC 9110 section 9.3.2), unless the contract describes HEAD itself. */
-function withHead<T>(operations: ReadonlyMap<string, T>): Map<string, T> {
-  const methods = new Map(operations);
-  const get = methods.get('GET');
-  if (get !== undefined && !methods.has('HEAD')) methods.set('HEAD', get);
-  return methods;
-}
-
 /** The item that ends the search: it has the method, or omits it. */
 function find<T>(at: Branch<T>, start: number, search: Search<T>): Item<T> | null {
   const { path, method, others } = search;
   if (start > path.length) {
     const { item } = at;
-    if (item === null || item.methods.has(method)) return item;
+    if (item === null || foundIn(item, method)) return item;
     others.push(item);
     return item.omitted.has(method) ? item : null;
   }

@@ -17,7 +17,7 @@ import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { atOnce, inPauses, Slices, type Steps } from './slices.ts';
-import { outlineOf, parseTemplate, type Segment } from './template.ts';
+import { parseTemplate } from './template.ts';
 import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
 import { createValidators } from './validators.ts';
 
@@ -74,31 +74,17 @@ export function* createContract<Fields, Shared>(
   };
 }
 
-interface PathMethods<T> {
-  readonly segments: readonly Segment[];
-  readonly methods: Map<string, T>;
-  readonly omitted: Set<string>;
-}
-
 /** Requests to omitted operations must not match another template or a mount. */
 function* routerOf<T extends Operation>(
   operations: readonly T[],
   exempted: readonly Exempted[],
 ): Steps<Router<T>> {
-  const byOutline = new Map<string, PathMethods<T>>();
-  for (const one of [...operations, ...exempted]) {
+  const router = new Router<T>();
+  const omitted = exempted.filter(({ treatment }) => treatment === 'omit');
+  for (const one of [...operations, ...omitted]) {
     const segments = parseTemplate(one.path);
     if (typeof segments === 'string') continue;
-    const outline = outlineOf(segments);
-    const known = byOutline.get(outline) ?? { segments, methods: new Map(), omitted: new Set() };
-    byOutline.set(outline, known);
-    if (!('treatment' in one)) known.methods.set(one.method, one);
-    else if (one.treatment === 'omit') known.omitted.add(one.method);
-    yield;
-  }
-  const router = new Router<T>();
-  for (const { segments, methods, omitted } of byOutline.values()) {
-    router.add(segments, methods, omitted);
+    router.add(segments, one.method, 'treatment' in one ? null : one);
     yield;
   }
   return router;

@@ -15,14 +15,9 @@ const ON_OFF = new Set([
   'items',
 ]);
 
-interface Anchor {
-  readonly node: Json;
-  readonly dynamic: boolean;
-}
-
 interface Resource {
   readonly root: unknown;
-  readonly anchors: Map<string, Anchor>;
+  readonly anchors: Map<string, Json>;
 }
 
 /**
@@ -71,9 +66,7 @@ export class Resources {
     if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return undefined;
-    const value = isPointer
-      ? follow(resource.root, fragment)
-      : resource.anchors.get(fragment)?.node;
+    const value = isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment);
     if (value === undefined && ref.startsWith('#') && base !== address(file))
       return `${ref} does not exist in the schema with the $id ${base}, where # begins`;
     return foundAt(value, ref);
@@ -147,7 +140,7 @@ export class Resources {
         this.#sources.findings.problem(node, key, 'must be a name');
       else if (anchors.has(name))
         this.#sources.findings.problem(node, key, `${name} is the name of another schema too`);
-      else anchors.set(name, { node, dynamic: key === '$dynamicAnchor' });
+      else anchors.set(name, node);
     }
     return base;
   }
@@ -188,8 +181,8 @@ export class Resources {
     const all = [...this.#resources.values()];
     const bases = [...this.#resources.keys()];
     const anchors = all.map(({ anchors }) => {
-      const dynamic = [...anchors].filter(([, anchor]) => anchor.dynamic);
-      return new Map(dynamic.map(([name, { node }]) => [name, pointerOf(home(node))]));
+      const dynamic = [...anchors].filter(([name, node]) => this.#dynamicNames.get(node) === name);
+      return new Map(dynamic.map(([name, node]) => [name, pointerOf(home(node))]));
     });
     const targets = new Map<string, number>();
     for (const { $ref } of references) {

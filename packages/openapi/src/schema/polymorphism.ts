@@ -6,19 +6,10 @@ import type { Translated } from './definitions.ts';
 
 const SCHEMAS = '/components/schemas/';
 
-/**
- * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes the
- * check shorter or its faults clearer.
- */
-export interface Kinds {
+/** The translation of a schema with a discriminator, which takes the place of the keyword. */
+interface Choice {
   readonly keyword: 'oneOf' | 'anyOf';
-  readonly property: string;
-  readonly alternatives: readonly { readonly schema: Json; readonly values: readonly unknown[] }[];
-  /**
-   * Whether each alternative requires distinct values of the property, so that only one can match.
-   * If not, no schema enforces the values, which are those of the mapping and the names of schemas.
-   */
-  readonly decides: boolean;
+  readonly schema: Translated;
 }
 
 export class Polymorphism {
@@ -30,7 +21,15 @@ export class Polymorphism {
     this.#document = document;
   }
 
-  of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
+  /**
+   * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes
+   * the check shorter or its faults clearer.
+   */
+  choiceIn(
+    schema: Json,
+    isBarred: (alternative: Json, property: string) => boolean,
+    translate: (alternative: Json) => Translated,
+  ): Choice | null {
     const { discriminator } = schema;
     const { findings } = this.#document;
     if (discriminator === undefined) return null;
@@ -49,6 +48,8 @@ export class Polymorphism {
     const options = objectsIn(schema[keyword]);
     const values = options.map((option) => this.#valuesOf(option, property));
     const listed = values.map((one) => [...(one ?? [])]);
+    // Then only one can match. If not, no schema enforces the values, which are those of the
+    // mapping and the names of schemas.
     const decides =
       values.every((one) => one !== null) &&
       options.every((option) => this.#requires(option, property) && !isBarred(option, property)) &&
@@ -58,10 +59,13 @@ export class Polymorphism {
       const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
       findings.note(schema, 'discriminator', message);
     }
-    const alternatives = options.map((schema, i) => ({ schema, values: names?.[i] ?? listed[i]! }));
     // Faults of one alternative come from its definition, which only a reference has.
     if (names && (!options.every(isReference) || names.flat().length === 0)) return null;
-    return { keyword, property, alternatives, decides };
+    const parts = options.map((option, i) => ({
+      values: names?.[i] ?? listed[i]!,
+      fit: translate(option),
+    }));
+    return { keyword, schema: choiceOf(keyword, property, parts, decides) };
   }
 
   /** Also for a schema from which one of the alternatives inherits. */
@@ -143,17 +147,17 @@ function nameOf(pointer: string): string[] {
   return name === '' || name.includes('/') ? [] : [unescapeToken(name)];
 }
 
-/** The translation of a schema with a discriminator, without its other keywords. */
-export function choiceOf(
-  { keyword, property, alternatives, decides }: Kinds,
-  translate: (alternative: Json) => Translated,
+function choiceOf(
+  keyword: 'oneOf' | 'anyOf',
+  property: string,
+  parts: readonly { readonly values: readonly unknown[]; readonly fit: Translated }[],
+  decides: boolean,
 ): Translated {
   const is = (these: readonly unknown[]) => ({ [property]: { among: allowed(these) } });
-  const parts = alternatives.map(({ schema, values }) => ({ values, fit: translate(schema) }));
   const one = {
     type: 'object',
     required: [property],
-    properties: is(alternatives.flatMap(({ values }) => values)),
+    properties: is(parts.flatMap(({ values }) => values)),
   };
   const cases = parts
     .filter(({ values }) => values.length > 0)

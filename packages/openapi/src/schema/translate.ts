@@ -7,7 +7,7 @@ import { assertionsOf, patternAt } from './assertions.ts';
 import { type Definitions, defined, OwnDefinitions, type Translated } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
 import type { Refused } from './keywords.ts';
-import { choiceOf, choose, Polymorphism } from './polymorphism.ts';
+import { choose, Polymorphism } from './polymorphism.ts';
 
 type Scope = ReadonlyMap<string, string>;
 
@@ -66,11 +66,15 @@ export class Translator {
     const inner: Setting = { ...setting, barred, asBase: false };
     const isBarred = (alternative: Json, property: string) =>
       barred.has(property) || barredBy(document, alternative, setting.direction).has(property);
-    const kinds = setting.asBase ? null : this.#polymorphism.of(schema, isBarred);
+    const choice = setting.asBase
+      ? null
+      : this.#polymorphism.choiceIn(schema, isBarred, (part) => this.#schema(part, inner));
     const parts = [...(this.#each(schema.allOf, inner) ?? []), ...this.#beside(schema, inner)];
-    if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
+    if (choice) parts.push(choice.schema);
     const alternatives = (keyword: 'oneOf' | 'anyOf') =>
-      setting.asBase || keyword === kinds?.keyword ? undefined : this.#each(schema[keyword], inner);
+      setting.asBase || keyword === choice?.keyword
+        ? undefined
+        : this.#each(schema[keyword], inner);
     const asserted = assertionsOf(document, schema);
     const translated = defined({
       ...asserted,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Document } from './document/document.ts';
-import { isObject, type Json } from './document/source.ts';
+import { isAnObject, isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
@@ -19,7 +19,7 @@ export const fingerprintOf = (text: string | Uint8Array): string =>
 export function namesOf(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const walk = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
+    if (!isAnObject(node)) return;
     const { properties, name } = node as { properties?: unknown; name?: unknown };
     if (typeof name === 'string') names.add(name);
     if (isObject(properties)) for (const key of Object.keys(properties)) names.add(key);
@@ -82,11 +82,9 @@ function partOf(value: unknown, dynamic: readonly string[]): Part {
   const names = new Set<string>();
   const walk = (inner: unknown): void => {
     if (typeof inner === 'string' && inner.startsWith('#/')) names.add(inner);
-    else if (Array.isArray(inner)) inner.forEach(walk);
-    else if (isObject(inner)) {
-      if (typeof inner.$dynamicRef === 'string') for (const name of dynamic) names.add(name);
-      Object.values(inner).forEach(walk);
-    }
+    if (!isAnObject(inner)) return;
+    if ('$dynamicRef' in inner) for (const name of dynamic) names.add(name);
+    Object.values(inner).forEach(walk);
   };
   walk(value);
   return { text: fingerprintOf(toJson(value)), names };

@@ -80,7 +80,7 @@ interface Params {
   readonly passingSchemas: readonly number[] | null;
 }
 
-export const BARS = {
+const BARS = {
   readOnly: 'is read-only: it must not be sent',
   writeOnly: 'is write-only: it must not be in a response',
   additionalProperties: 'is not defined in the contract',

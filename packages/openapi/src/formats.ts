@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-export type Format = (text: string) => boolean;
+type Format = (text: string) => boolean;
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -25,7 +25,7 @@ export function isDate(text: string): boolean {
 }
 
 /** RFC 3339 `full-time`. A leap second is only valid at 23:59:60 UTC (RFC 3339 appendix D). */
-export function isTime(text: string): boolean {
+function isTime(text: string): boolean {
   const [whole, hour, minute, second, sign, offsetHour = '00', offsetMinute = '00'] =
     TIME.exec(text) ?? [];
   if (whole === undefined) return false;

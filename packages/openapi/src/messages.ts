@@ -16,7 +16,7 @@ export interface MessageInput {
   readonly body?: Uint8Array | string | null | undefined;
 }
 
-export interface RequestInput extends MessageInput {}
+export type RequestInput = MessageInput;
 
 export interface ResponseInput extends MessageInput {
   /** `method` and `url` are those of the request. */

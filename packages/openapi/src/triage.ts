@@ -1,18 +1,11 @@
 import type { Document } from './document/document.ts';
-import { isObject, type Json } from './document/source.ts';
+import { isAnObject, isObject, type Json } from './document/source.ts';
 import { isOnNetwork } from './document/sources.ts';
 import { byPlace, type Mistake } from './findings.ts';
 import { type Description, METHODS } from './operations.ts';
 import type { Treatment } from './options.ts';
 import { formatProblem, type Problem } from './problems.ts';
 import type { Exempted } from './types.ts';
-
-interface Triage<Described> {
-  readonly refused: readonly Problem[];
-  readonly tolerated: readonly Problem[];
-  readonly exempted: readonly Exempted[];
-  readonly operations: readonly Described[];
-}
 
 const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
 
@@ -24,7 +17,7 @@ export function triage<Described extends Description>(
   document: Document,
   described: readonly (readonly [Described, Json])[],
   canMatch: (operation: Described) => boolean,
-): Triage<Described> {
+) {
   const { mistakes } = document.findings;
   const { responses, onUnsupported = 'refuse' } = document.reading;
   const own = mistakesByOperation(document, mistakes, described, responses !== 'off');
@@ -118,16 +111,11 @@ function createTolerance(document: Document, described: readonly (readonly [Desc
   return ({ node }: Mistake): boolean => !own.has(node);
 }
 
-interface Unit {
-  readonly wanted: readonly object[];
-  readonly targets: readonly object[];
-}
-
 /** Finds the wanted nodes that references lead to. */
 function createReach(document: Document, wanted: ReadonlySet<object>) {
-  const units = new Map<object, Unit>();
+  const units = new Map<object, Record<'wanted' | 'targets', object[]>>();
 
-  function unitOf(root: object): Unit {
+  function unitOf(root: object) {
     const known = units.get(root);
     if (known) return known;
     const unit = { wanted: [] as object[], targets: [] as object[] };
@@ -155,8 +143,6 @@ function createReach(document: Document, wanted: ReadonlySet<object>) {
     return found;
   };
 }
-
-const isAnObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const TREATED: Readonly<Record<Treatment, string>> = {
   omit: 'left out',

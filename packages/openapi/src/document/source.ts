@@ -20,8 +20,12 @@ type Collection = YAMLMap | YAMLSeq;
 
 export type Json = Record<string, unknown>;
 
+/** Or a list. */
+export const isAnObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;
+
 export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  isAnObject(value) && !Array.isArray(value);
 
 export const objectsIn = (value: unknown): Json[] =>
   Array.isArray(value) ? value.filter(isObject) : [];

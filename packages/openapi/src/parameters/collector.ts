@@ -27,7 +27,7 @@ interface Owner {
 }
 
 /** In steps. `unknown` gets `undefined` for a name that cannot be decoded. */
-export type Collect = (
+type Collect = (
   text: string,
   encoding: Encoding,
   unknown: Unknown,

@@ -2,7 +2,7 @@ import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { judge, loop, namesIn, type Place, placeOf, type Units, work } from './pauses.ts';
 
-export interface Evaluated {
+interface Evaluated {
   readonly path: string;
   /** Of the members; `null` for a list. */
   readonly names: readonly string[] | null;
@@ -11,7 +11,7 @@ export interface Evaluated {
 }
 
 /** The object or list must match. */
-export type Evaluate = (value: object, evaluated: Evaluated) => void;
+type Evaluate = (value: object, evaluated: Evaluated) => void;
 
 /** What `evaluate` has found in earlier steps. */
 export function evaluatedIn(evaluate: Evaluate, value: object): Omit<Evaluated, 'path'> {

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { isAnObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { partsIn } from './cut.ts';
 import type { Translated } from './definitions.ts';
@@ -92,7 +93,7 @@ function waysOf(schema: Translated): number {
   const { holds } = schema;
   const parts = partsIn(schema).filter(([, part]) => inside(part).some(isReference));
   const ways = new Set(parts.map(([keyword, part]) => (MEMBERS.has(keyword) ? MEMBERS : part)));
-  const others = [isReference(schema), isObject(holds) && inside(holds).some(isReference)];
+  const others = [isReference(schema), isAnObject(holds) && inside(holds).some(isReference)];
   return ways.size + others.filter(Boolean).length;
 }
 
@@ -103,8 +104,6 @@ function* inside(schema: object): Generator<Translated> {
   const parts = new Set([schema]);
   for (const part of parts) {
     yield part as Translated;
-    for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
+    for (const inner of Object.values(part)) if (isAnObject(inner)) parts.add(inner);
   }
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -15,7 +15,7 @@ export interface XmlName {
   readonly uri: string;
 }
 
-export interface XmlAttribute extends XmlName {
+interface XmlAttribute extends XmlName {
   readonly value: string;
 }
 

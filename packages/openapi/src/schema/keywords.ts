@@ -52,10 +52,8 @@ const keyword = (
   keyword: string,
   fails: (cxt: KeywordCxt) => Code,
   params?: Params,
-  order: Pick<CodeKeywordDefinition, 'type' | 'before'> = {},
 ): CodeKeywordDefinition => ({
   keyword,
-  ...order,
   code: (cxt) => cxt.fail(fails(cxt)),
   ...(params && { error: { message: '', params } }),
 });
@@ -185,12 +183,15 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     (cxt) =>
       _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, 'noFiles')}}`,
   ),
-  keyword(
-    'solid',
-    (cxt) => _`${cxt.data} instanceof ${constant(cxt, Binary)}`,
-    (cxt) => _`{type: ${constant(cxt, cxt.schema)}}`,
-    { type: 'object', before: 'maxProperties' },
-  ),
+  {
+    ...keyword(
+      'solid',
+      (cxt) => _`${cxt.data} instanceof ${constant(cxt, Binary)}`,
+      (cxt) => _`{type: ${constant(cxt, cxt.schema)}}`,
+    ),
+    type: 'object',
+    before: 'maxProperties',
+  },
   length(
     'minLength',
     (size, limit) => _`${size} < ${limit}`,

@@ -93,15 +93,10 @@ function* readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name:
   return { value, marks, faults };
 }
 
-const named = (type: string, subtype: string): MediaType => ({
-  type,
-  subtype,
-  parameters: new Map(),
-});
 /** RFC 7578 section 4.4. */
-const PLAIN = named('text', 'plain');
+const PLAIN = parseMediaType('text/plain')!;
 /** OpenAPI 3.0.3, Encoding Object. */
-const OBJECT = named('application', 'json');
+const OBJECT = parseMediaType('application/json')!;
 const STARTS: ReadonlyMap<number | undefined, string> = new Map([
   [0x7b, 'object'],
   [0x5b, 'array'],

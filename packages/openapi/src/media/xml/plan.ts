@@ -1,6 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { type Shape, shapeOf } from '../../parameters/shape.ts';
+import { formOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import type { Form } from '../../parameters/styles.ts';
 
 export interface Naming {
   readonly local: string | null;
@@ -18,7 +19,7 @@ export interface Member {
 
 /** OpenAPI 3.0.3, XML Object. */
 export interface Plan {
-  readonly kind: 'object' | 'list' | 'text' | 'any';
+  readonly kind: Form | 'any';
   readonly shape: Shape;
   readonly naming: Naming;
   readonly members: readonly Member[];
@@ -74,10 +75,10 @@ export class Plans {
       for (const member of members) {
         if (!this.#isMade(member.schema)) yield;
         const { kind } = this.of(member.schema);
-        const complex = member.repeated || kind === 'object' || kind === 'list';
+        const complex = member.repeated || kind === 'object' || kind === 'array';
         if (member.attribute && complex)
           return `${member.property} is an attribute, but an object or a list`;
-        if (member.repeated && kind === 'list')
+        if (member.repeated && kind === 'array')
           return `${member.property} is a list of lists without their own elements`;
         reached.add(this.of(member.schema));
       }
@@ -115,7 +116,7 @@ export class Plans {
   }
 
   #formOf(shape: Shape) {
-    const isList = kindOf(shape) === 'list';
+    const isList = kindOf(shape) === 'array';
     return { isList, ...xmlFormOf(this.#document, this.#object(shape.schema), isList) };
   }
 
@@ -124,11 +125,7 @@ export class Plans {
   }
 }
 
-function kindOf({ types }: Shape): Plan['kind'] {
-  if (types === null) return 'any';
-  if (types.has('object')) return 'object';
-  return types.has('array') ? 'list' : 'text';
-}
+const kindOf = (shape: Shape): Plan['kind'] => (shape.types === null ? 'any' : formOf(shape));
 
 /** JAXB writes `##default` for an unspecified name. */
 function namingOf({ xml }: Json, fallback: string | null): Naming {

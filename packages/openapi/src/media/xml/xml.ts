@@ -31,7 +31,7 @@ export function createXmlReader(
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
-  if (!node || (plans.of(node).kind === 'text' && node.xml === undefined)) {
+  if (!node || (plans.of(node).kind === 'primitive' && node.xml === undefined)) {
     return function* readText(bytes) {
       yield* readTree(bytes);
       return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString() };
@@ -90,7 +90,7 @@ class Reader {
     if (++this.#elements % STEP === 0) yield;
     const plan = this.#plans.of(schema);
     if (plan.kind === 'object') return yield* this.#object(element, plan, namespace);
-    if (plan.kind === 'list') return yield* this.#list(element, plan, namespace);
+    if (plan.kind === 'array') return yield* this.#list(element, plan, namespace);
     if (plan.kind === 'any' && !isLeaf(element))
       return yield* this.#object(element, plan, namespace);
     if (element.attributes.length > 0) this.#fail('must not have attributes');

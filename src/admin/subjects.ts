@@ -1,4 +1,5 @@
 import type { Usage } from '@storegate/admin-api';
+import { usedIn } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
@@ -111,13 +112,13 @@ export async function usageOf(
     state.look(subject, limits),
     state.banLevel(subject, limits),
   ]);
-  const windows = readings.map(({ window, remaining, resetAt }) => ({
-    name: fullNameOf(window),
-    kind: window.kind,
-    limit: window.limit,
-    used: window.limit - remaining,
-    remaining,
-    resets: remaining === window.limit ? null : time(resetAt),
+  const windows = readings.map((reading) => ({
+    name: fullNameOf(reading.window),
+    kind: reading.window.kind,
+    limit: reading.window.limit,
+    used: usedIn(reading),
+    remaining: reading.remaining,
+    resets: usedIn(reading) === 0 ? null : time(reading.resetAt),
   }));
   return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, level };
 }

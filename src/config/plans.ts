@@ -1,13 +1,13 @@
 import type { PlanDraft } from '@storegate/admin-api';
 import { deepFreeze } from '../common/freeze.ts';
-import type { BanEscalation } from '../limits/limits.ts';
+import type { BanEscalation, Window } from '../limits/limits.ts';
 import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
 import { step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
-import { toWindows, type WindowEntry, windowErrors } from './windows.ts';
+import { toWindows, type WindowEntry, watching, windowErrors } from './windows.ts';
 import { parseYaml, problemIn, type YamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
@@ -26,8 +26,11 @@ interface PlanEntry extends Partial<AccountEntry> {
 
 interface AccountEntry {
   readonly windows: readonly WindowEntry[];
+  readonly enforce?: boolean;
   readonly concurrency?: number;
 }
+
+type EnforcedWindows = Pick<AccountEntry, 'windows'> & { readonly enforce?: boolean | undefined };
 
 interface BansEntry {
   readonly strikes: number;
@@ -73,6 +76,7 @@ function ruleErrors(value: unknown, sound: (pointer: string) => boolean): Schema
     typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
   return [
     ...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)),
+    ...enforceErrors(plans).filter(({ pointer }) => sound(pointer)),
     ...durationErrors(durations),
   ];
 }
@@ -81,6 +85,15 @@ function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocum
   return Object.entries(parties ?? {}).flatMap(([name, subject]) => {
     const pointer = step(step(section, name), 'windows');
     return subject?.windows === undefined ? [] : [{ pointer, entries: subject.windows }];
+  });
+}
+
+/** Limits of keys and accounts are written elsewhere. */
+function enforceErrors(plans: PlansDocument['plans'] = {}): SchemaError[] {
+  return Object.entries(plans).flatMap(([name, plan]) => {
+    if (plan?.custom !== true || plan.enforce === undefined) return [];
+    const pointer = step(step('/plans', name), 'enforce');
+    return [valueError(pointer, 'must be absent for a custom plan: set it for accounts')];
   });
 }
 
@@ -102,23 +115,27 @@ function plansOf({ plans, accounts, public: anyone = {}, bans }: PlansDocument):
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
     publicPlan: anyone === 'off' ? null : publicPlanOf(anyone),
     escalation: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
-    accounts: new Map(own.map(([name, { windows }]) => [name, toWindows(windows)])),
+    accounts: new Map(own.map(([name, account]) => [name, windowsOf(account)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };
 }
 
 function planOf(
   name: string,
-  { windows, count = 'key', concurrency, weight, addresses }: PlanEntry,
+  { windows, enforce, count = 'key', concurrency, weight, addresses }: PlanEntry,
 ): Plan {
   return {
     name,
     count,
-    windows: windows === undefined ? null : toWindows(windows),
+    windows: windows === undefined ? null : windowsOf({ windows, enforce }),
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
     ...addressesOf(addresses),
   };
+}
+
+function windowsOf({ windows, enforce = true }: EnforcedWindows): readonly Window[] {
+  return enforce ? toWindows(windows) : watching(toWindows(windows));
 }
 
 function publicPlanOf(written: Partial<AccountEntry>): Plan {

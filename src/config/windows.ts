@@ -16,7 +16,13 @@ import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 
-export { formatWindows, toEntry, toWindows, type WindowEntry } from '../limits/notation.ts';
+export {
+  formatWindows,
+  toEntry,
+  toWindows,
+  type WindowEntry,
+  watching,
+} from '../limits/notation.ts';
 
 /**
  * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?, zone?, anchor?}` from

@@ -1,7 +1,9 @@
+import { excessOf, usedIn } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { RequestTrace } from '../observe/events.ts';
+import { ExcessTable, type PackedExcess } from './excess-table.ts';
 import { HighestUses, type WindowUses } from './highest.ts';
 
 /** Weight of all tables of an hour, some 450 KiB. */
@@ -32,12 +34,16 @@ interface PackedUses {
   readonly costliest: number;
   readonly counted: readonly CountedWindows[];
   readonly tables: readonly PackedTable[];
+  /** Absent: nothing. */
+  readonly excess?: readonly PackedExcess[];
 }
 
 /** The highest use of each window by each subject, from readings of admission. */
 export class UsesTables {
   readonly #plans = new Map<string, TablesOfPlan>();
   readonly #budget: number;
+  /** Requests above limits that did not refuse them. */
+  readonly excess = new ExcessTable();
   #counted: CountedWindows[] = [];
   /** Units; 0: no request was admitted. */
   costliest = 0;
@@ -47,16 +53,18 @@ export class UsesTables {
     this.#budget = budget;
   }
 
-  note(plan: string, { admission, subject, cost }: RequestTrace): void {
+  note(plan: string, { admission, subject, cost, scopes }: RequestTrace): void {
     if (admission === null || subject === null) return;
     if (cost > this.costliest) this.costliest = cost;
+    this.excess.note(plan, subject, excessOf(admission, cost, scopes));
     const counted = subject.startsWith('account:') ? 'account' : 'key';
-    for (const { window, remaining, resetAt } of admission.readings) {
+    for (const reading of admission.readings) {
+      const { window, resetAt } = reading;
       if (window.scope !== undefined) continue;
       const uses = this.#table(plan, window.kind, window.span, counted);
       // What remains of a gateway's share does not show the use.
       if (admission.by === 'local') uses.local = true;
-      else uses.note(subject, placeOf(window, resetAt, admission.now), window.limit - remaining);
+      else uses.note(subject, placeOf(window, resetAt, admission.now), usedIn(reading));
     }
   }
 
@@ -88,7 +96,9 @@ export class UsesTables {
 
   add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const { costliest, counted, tables } = JSON.parse(Buffer.from(bytes).toString()) as PackedUses;
+    const packed = JSON.parse(Buffer.from(bytes).toString()) as PackedUses;
+    const { costliest, counted, tables, excess = [] } = packed;
+    this.excess.absorb(excess);
     this.costliest = Math.max(this.costliest, costliest);
     this.#counted.push(...counted);
     for (const [plan, kind, span, counted, uses] of tables)
@@ -106,13 +116,14 @@ export class UsesTables {
     const tables = all.map(
       ([plan, kind, span, counted, uses]): PackedTable => [plan, kind, span, counted, uses.all],
     );
-    return Buffer.from(
-      JSON.stringify({ costliest: this.costliest, counted, tables } satisfies PackedUses),
-    );
+    const excess = this.excess.pack();
+    const packed: PackedUses = { costliest: this.costliest, counted, tables };
+    return Buffer.from(JSON.stringify(excess.length === 0 ? packed : { ...packed, excess }));
   }
 
   clear(): void {
     this.#plans.clear();
+    this.excess.clear();
     this.#counted = [];
     this.costliest = 0;
   }

@@ -40,6 +40,8 @@ export interface Admission extends Readings {
   readonly banBegins: boolean;
   /** Ban level, including the ban that begins with this request; absent if none begins. */
   readonly banLevel?: number;
+  /** Some reading has `over`. */
+  readonly exceeds?: true;
   /**
    * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state
    * is down. Absent: the state.
@@ -52,6 +54,53 @@ export interface Reading {
   /** Whole units, never below 0. */
   readonly remaining: number;
   readonly resetAt: number;
+  /**
+   * Units above the limit, if it does not refuse them and there are any: with `overage` all units
+   * of the window, with `watch` those of this request.
+   */
+  readonly over?: number;
+}
+
+/** Units that the window counts. */
+export function usedIn({ window, remaining, over = 0 }: Reading): number {
+  return window.limit - remaining + (window.excess === 'overage' ? over : 0);
+}
+
+export interface Excess {
+  readonly window: Window;
+  /** Units of the request that the window had no room for. */
+  readonly units: number;
+}
+
+const NO_EXCESS: readonly Excess[] = Object.freeze([]);
+
+/** Windows that an admitted request of this cost exceeded, as the state counts. */
+export function excessOf(
+  { verdict, by, exceeds, readings }: Admission,
+  cost: number,
+  scopes: Scopes,
+): readonly Excess[] {
+  if (exceeds !== true || verdict !== 'admitted' || by === 'local') return NO_EXCESS;
+  return readings
+    .filter(({ window, over }) => over !== undefined && countsIn(window, scopes))
+    .map(({ window, over }) => ({ window, units: Math.min(cost, over!) }));
+}
+
+/**
+ * `left`: remaining units. Below 0 with `overage` those above the limit; with `watch` the request
+ * had no room, and -1 is none remaining, -2 one remaining.
+ */
+export function readingOf(window: Window, left: number, resetAt: number, cost: number): Reading {
+  if (left >= 0) return { window, remaining: left, resetAt };
+  return window.excess === 'watch'
+    ? { window, remaining: -1 - left, resetAt, over: cost }
+    : { window, remaining: 0, resetAt, over: -left };
+}
+
+/** `left` of `readingOf`. */
+export function leftIn({ window, remaining, over }: Reading): number {
+  if (over === undefined) return remaining;
+  return window.excess === 'watch' ? -1 - remaining : -over;
 }
 
 /** The admission of a client without a ban. */
@@ -98,10 +147,9 @@ export function admit(
   const bannedUntil = banEnd(counters, now);
   const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
-    eachWindow(windows, (window, at, meter) => {
-      if (countsIn(window, scopes)) meter.charge(counters.cells, at, window, cost, now);
-    });
-    return answer(counters, escalation, now, 'admitted', null, 0, false);
+    const unfit = chargeAll(counters, cost, now, scopes);
+    const admission = answer(counters, escalation, now, 'admitted', null, 0, false);
+    return unfit.length === 0 ? admission : withUnfit(admission, unfit, cost);
   }
   const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
   if (bannedUntil > 0) return answer(counters, escalation, now, 'banned', violated, fitsAt, false);
@@ -150,15 +198,25 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
 
 /**
  * The window that limits the client most: the own window with the fewest remaining units, then the
- * longer one.
+ * longer one. `null`: all own windows only watch.
  */
-export function bindingReading(readings: readonly Reading[]): Reading {
+export function bindingReading(readings: readonly Reading[]): Reading | null {
   let binding: Reading | null = null;
   for (const reading of readings) {
-    if (reading.window.scope !== undefined) continue;
+    if (reading.window.scope !== undefined || !isShown(reading.window)) continue;
     if (binding === null || reading.remaining <= binding.remaining) binding = reading;
   }
-  return binding!;
+  return binding;
+}
+
+/** Whether clients may know of the window. */
+export function isShown({ excess }: Window): boolean {
+  return excess !== 'watch';
+}
+
+/** Whether requests above the limit are refused. */
+export function refuses({ excess }: Window): boolean {
+  return excess === undefined;
 }
 
 function answer(
@@ -171,9 +229,13 @@ function answer(
   banBegins: boolean,
 ): Admission {
   const readings: Reading[] = [];
+  let exceeds = false;
   eachWindow(counters.windows, (window, at, meter) => {
-    const remaining = Math.max(0, window.limit - meter.used(counters.cells, at, window, now));
-    readings.push({ window, remaining, resetAt: meter.resetAt(counters.cells, at, window, now) });
+    const left = window.limit - meter.used(counters.cells, at, window, now);
+    const most = window.excess === 'overage' ? left : Math.max(0, left);
+    const resetAt = meter.resetAt(counters.cells, at, window, now);
+    if (most < 0) exceeds = true;
+    readings.push(readingOf(window, most, resetAt, 0));
   });
   const bannedUntil = banEnd(counters, now);
   const state = escalation && counters.strikeState;
@@ -189,7 +251,38 @@ function answer(
     bannedUntil,
     banBegins,
   };
-  return banBegins ? { ...answered, banLevel: state!.level } : answered;
+  const admission = banBegins ? { ...answered, banLevel: state!.level } : answered;
+  return exceeds ? { ...admission, exceeds: true } : admission;
+}
+
+const NO_WINDOWS: readonly Window[] = Object.freeze([]);
+
+/** Returns the windows that only watch and have no room: they are not charged. */
+function chargeAll(
+  counters: Counters,
+  cost: number,
+  now: number,
+  scopes: Scopes,
+): readonly Window[] {
+  let unfit = NO_WINDOWS;
+  eachWindow(counters.windows, (window, at, meter) => {
+    if (!countsIn(window, scopes)) return;
+    if (window.excess === 'watch' && !fits(counters, window, at, cost, now))
+      unfit = [...unfit, window];
+    else meter.charge(counters.cells, at, window, cost, now);
+  });
+  return unfit;
+}
+
+function withUnfit(admission: Admission, unfit: readonly Window[], cost: number): Admission {
+  const readings = admission.readings.map((reading) =>
+    unfit.includes(reading.window) ? { ...reading, over: cost } : reading,
+  );
+  return { ...admission, readings, exceeds: true };
+}
+
+function fits({ cells }: Counters, window: Window, at: number, cost: number, now: number): boolean {
+  return meterOf(window).used(cells, at, window, now) + cost <= window.limit;
 }
 
 function banEnd(counters: Counters, now: number): number {
@@ -205,11 +298,8 @@ function longestViolated(
   scopes: Scopes,
 ): Window | null {
   let violated: Window | null = null;
-  eachWindow(counters.windows, (window, at, meter) => {
-    if (
-      meter.used(counters.cells, at, window, now) + cost > window.limit &&
-      countsIn(window, scopes)
-    )
+  eachWindow(counters.windows, (window, at) => {
+    if (!fits(counters, window, at, cost, now) && countsIn(window, scopes) && refuses(window))
       violated = window;
   });
   return violated;
@@ -218,7 +308,7 @@ function longestViolated(
 function latestFit(counters: Counters, cost: number, now: number, scopes: Scopes): number {
   let latest = 0;
   eachWindow(counters.windows, (window, at, meter) => {
-    if (countsIn(window, scopes))
+    if (countsIn(window, scopes) && refuses(window))
       latest = Math.max(latest, meter.fitsAt(counters.cells, at, window, cost, now));
   });
   return latest;

@@ -150,8 +150,9 @@ export function eachWindow(
 }
 
 function sameLimits(a: readonly Window[], b: readonly Window[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((window, i) => isSameCounter(window, b[i]!) && window.limit === b[i]!.limit)
-  );
+  return a.length === b.length && a.every((window, i) => isSameLimit(window, b[i]!));
+}
+
+function isSameLimit(a: Window, b: Window): boolean {
+  return isSameCounter(a, b) && a.limit === b.limit && a.excess === b.excess;
 }

@@ -21,6 +21,12 @@ export interface Window {
   readonly span: number;
   /** The time zone of a calendar window; absent in counters, which need none. */
   readonly zone?: string;
+  /**
+   * What happens to requests above the limit; absent: they are refused. `watch`: they are admitted,
+   * not charged to this window, and reported as requests that it would have refused. `overage`:
+   * they are admitted and charged.
+   */
+  readonly excess?: 'watch' | 'overage';
   /** The day that a week (1: Monday) or month of a calendar window begins with; absent for 1. */
   readonly anchor?: number;
   /**

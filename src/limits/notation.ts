@@ -9,6 +9,8 @@ export interface WindowEntry {
   readonly kind?: Window['kind'];
   readonly zone?: string;
   readonly anchor?: number;
+  readonly enforce?: boolean;
+  readonly overage?: boolean;
 }
 
 /** Also in the schema of plans.yaml; a test compares them. */
@@ -29,12 +31,12 @@ export function nameOfSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): strin
 }
 
 /**
- * The parts of the short form `60/minute,10/10s:sliding,1000/month:calendar:Europe/Berlin:15`; an
- * invalid part stays text.
+ * The parts of the short form `60/minute,10/10s:sliding,1000/month:calendar:Europe/Berlin:15`, with
+ * `+watch` or `+overage` at the end of a part; an invalid part stays text.
  */
 export function readShort(text: string): readonly (string | ShortEntry)[] {
   return text.split(',', 100).map((part) => {
-    const [, limit, per, kind, zone, anchor] = SHORT_FORM.exec(part) ?? [];
+    const [, limit, per, kind, zone, anchor, excess] = SHORT_FORM.exec(part) ?? [];
     if (limit === undefined || per === undefined) return part;
     return {
       limit: Number(limit),
@@ -42,6 +44,8 @@ export function readShort(text: string): readonly (string | ShortEntry)[] {
       ...(kind !== undefined && { kind }),
       ...(zone !== undefined && { zone }),
       ...(anchor !== undefined && { anchor: Number(anchor) }),
+      ...(excess === 'watch' && { enforce: false }),
+      ...(excess === 'overage' && { overage: true }),
     };
   });
 }
@@ -50,30 +54,40 @@ interface ShortEntry extends Omit<WindowEntry, 'kind'> {
   readonly kind?: string;
 }
 
-const SHORT_FORM = /^\s*(\d{1,15})\/(\w+)(?::(\w+)(?::([\w+/-]+)(?::(\d{1,2}))?)?)?\s*$/;
+const SHORT_FORM =
+  /^\s*(\d{1,15})\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d{1,2}))?)?)?(?:\+(watch|overage))?\s*$/;
 
 /** Windows of valid entries, ordered from the shortest span. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
-    .map(({ limit, per, kind = DEFAULT_KIND, ...calendar }) => ({
+    .map(({ limit, per, kind = DEFAULT_KIND, enforce, overage, ...calendar }) => ({
       name: per,
       kind,
       limit,
       span: checkedSpan(per, kind),
       ...(WINDOW_KINDS[kind].hasZone && { zone: DEFAULT_ZONE }),
       ...calendar,
+      ...(overage === true && { excess: 'overage' as const }),
+      ...(enforce === false && { excess: 'watch' as const }),
     }))
     .sort((a, b) => a.span - b.span);
 }
 
+/** The same windows, which refuse nothing. */
+export function watching(windows: readonly Window[]): Window[] {
+  return windows.map((window) => ({ ...window, excess: 'watch' }));
+}
+
 /** The inverse of `toWindows`. */
-export function toEntry({ limit, name, kind, zone, anchor }: Window): WindowEntry {
+export function toEntry({ limit, name, kind, zone, anchor, excess }: Window): WindowEntry {
   return {
     limit,
     per: name,
     ...(kind !== DEFAULT_KIND && { kind }),
     ...(zone !== undefined && { zone }),
     ...(anchor !== undefined && { anchor }),
+    ...(excess === 'watch' && { enforce: false }),
+    ...(excess === 'overage' && { overage: true }),
   };
 }
 
@@ -82,20 +96,22 @@ export function formatWindows(windows: readonly Window[]): string {
   return windows.map((window) => `${window.limit}/${window.name}${kindInShort(window)}`).join(',');
 }
 
-function kindInShort({ kind, zone, anchor }: Window): string {
-  if (kind === DEFAULT_KIND) return '';
-  return [kind, zone, anchor].map((part) => (part === undefined ? '' : `:${part}`)).join('');
+function kindInShort({ kind, zone, anchor, excess }: Window): string {
+  const parts = kind === DEFAULT_KIND ? [] : [kind, zone, anchor];
+  const text = parts.map((part) => (part === undefined ? '' : `:${part}`)).join('');
+  return excess === undefined ? text : `${text}+${excess}`;
 }
 
 export interface EntryFault {
-  readonly field: 'per' | 'zone' | 'anchor';
+  readonly field: 'per' | 'zone' | 'anchor' | 'overage';
   /** What the field must be, as the end of a sentence. */
   readonly expected: string;
 }
 
 /** The first fault of an entry whose fields have the right types and forms; `null`: valid. */
 export function entryFault(entry: WindowEntry): EntryFault | null {
-  const { per, kind = DEFAULT_KIND, zone, anchor } = entry;
+  const { per, kind = DEFAULT_KIND, zone, anchor, enforce, overage } = entry;
+  if (enforce === false && overage === true) return { field: 'overage', expected: ENFORCED };
   const { hasZone } = WINDOW_KINDS[kind];
   const span = spanOf(per, kind);
   if (span === null) return { field: 'per', expected: hasZone ? CALENDAR_PER : PER };
@@ -111,6 +127,7 @@ const PER =
   'second, minute, hour, day or a duration such as 10s, or week or month of kind calendar';
 const CALENDAR_PER = 'hour, day, week or month for kind calendar';
 const ZONE = 'a time zone such as Europe/Berlin';
+const ENFORCED = 'absent if enforce is false';
 const WITHOUT_CALENDAR = 'absent unless kind is calendar';
 const WITHOUT_DAYS = 'absent unless kind is calendar and per is week or month';
 
@@ -133,9 +150,10 @@ export function readWindows(value: unknown): readonly Window[] | string {
 }
 
 function faultIn(entry: object, spans: Set<number>): string | null {
-  const { limit, per, kind, zone, anchor, ...rest } = entry as Record<string, unknown>;
+  const all = entry as Record<string, unknown>;
+  const { limit, per, kind, zone, anchor, enforce, overage, ...rest } = all;
   if (Object.keys(rest).length > 0)
-    return 'must have no other members than limit, per, kind, zone and anchor';
+    return 'must have no other members than limit, per, kind, zone, anchor, enforce and overage';
   if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_UNITS)
     return `must have a limit from 1 to ${MAX_UNITS}`;
   if (kind !== undefined && !KIND_NAMES.some((name) => name === kind))
@@ -143,6 +161,9 @@ function faultIn(entry: object, spans: Set<number>): string | null {
   if (typeof per !== 'string') return RANGE;
   if (zone !== undefined && typeof zone !== 'string') return wrongField('zone', ZONE);
   if (anchor !== undefined && !isAnchor(anchor)) return wrongField('anchor', 'from 1 to 31');
+  for (const flag of [enforce, overage])
+    if (flag !== undefined && typeof flag !== 'boolean')
+      return 'must have true or false for enforce and overage';
   const fault = entryFault(entry as WindowEntry);
   if (fault?.expected === ZONE) return `${wrongField('zone', ZONE)}, not ${JSON.stringify(zone)}`;
   if (fault !== null) return wrongField(fault.field, fault.expected);

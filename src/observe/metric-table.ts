@@ -1,4 +1,6 @@
 import { readVersion } from '../common/version.ts';
+import { fullNameOf } from '../limits/scopes.ts';
+import { excessIn } from './excess.ts';
 import {
   counter,
   everyEvent,
@@ -44,6 +46,14 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Admitted requests that left at most a fifth of a window.',
     labelNames: ['plan'],
     count: (add, { nearLimit, plan }) => nearLimit && add(plan ?? 'none'),
+  }),
+  counter('storegate_excess_requests_total', ['request'], {
+    help: 'Admitted requests above a limit; watch: it would have refused them (`enforce: false`), overage: it charged them.',
+    labelNames: ['plan', 'window', 'excess'],
+    count: (add, event) => {
+      for (const { window } of excessIn(event))
+        add(event.plan ?? 'none', fullNameOf(window), window.excess!);
+    },
   }),
   counter('storegate_forwarded_requests_total', ['request'], {
     help: 'Requests for backends and mount targets: answered, or rejected because backends were saturated.',

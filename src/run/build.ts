@@ -41,6 +41,8 @@ import { createRequestFields, type RequestFields } from '../gateway/upstream/hea
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createSends } from '../gateway/upstream/sends.ts';
 import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
+import { isShown } from '../limits/admission.ts';
+import type { Plan } from '../limits/plans.ts';
 import { readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
@@ -235,6 +237,11 @@ function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
   return !isDescribed(contract, 'GET', '/') && hasReference(config) ? `${REFERENCE_PATH}/` : null;
 }
 
+/** Without windows that only watch. */
+function forClients(plan: Plan): Plan {
+  return { ...plan, windows: plan.windows?.filter(isShown) ?? null };
+}
+
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {
   const open = publicPlanOf({ config, contract });
   return createReference({
@@ -245,9 +252,11 @@ function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): Find
       keyHeaders: keyHeaders(config.keys.headers ?? contract.keyHeaders),
       usage: config.usage.enabled ? USAGE_PATH : null,
       limits: {
-        plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])],
+        plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])].map(forClients),
         bans: config.plans.escalation,
-        scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
+        scoped: contract.windows
+          .filter(isShown)
+          .map((window) => ({ ...readScope(window.scope!), window })),
       },
     },
     errors: ERROR_CODES,

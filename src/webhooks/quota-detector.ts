@@ -1,5 +1,5 @@
 import { Cache } from '../common/cache.ts';
-import type { Reading } from '../limits/admission.ts';
+import { isShown, type Reading, usedIn } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
@@ -8,6 +8,8 @@ import { targetIn } from '../records/keys/subjects.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 const NOTIFY_AT = [80, 100] as const;
+/** Requests above the limit are admitted. */
+const WITH_OVERAGE = [...NOTIFY_AT, 120] as const;
 const CACHED_WINDOWS = 10_000;
 
 /**
@@ -50,13 +52,13 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     readings: readonly Reading[],
   ): void {
     for (const reading of readings) {
-      const { window, remaining } = reading;
+      const { window } = reading;
       // A window of another scope was read separately.
-      if (window.span < shortest || !countsIn(window, trace.scopes)) continue;
-      const used = window.limit - remaining;
+      if (window.span < shortest || !countsIn(window, trace.scopes) || !isShown(window)) continue;
+      const used = usedIn(reading);
       // The outbox ignores a threshold that was reported before.
       const before = isUnread(trace, reading) ? 0 : used - trace.cost;
-      for (const percent of NOTIFY_AT) {
+      for (const percent of window.excess === 'overage' ? WITH_OVERAGE : NOTIFY_AT) {
         const threshold = window.limit * percent;
         if (used * 100 >= threshold && before * 100 < threshold)
           found(event, trace, reading, percent);
@@ -86,7 +88,7 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     const { account, plan } = event;
     const { subject } = trace;
     const { now } = trace.admission!;
-    const { window, remaining, resetAt } = reading;
+    const { window, resetAt } = reading;
     const place = placeOf(window, resetAt, now);
     const name = `${subject} ${nameOf(window)} ${percent}`;
     if (last.get(name) === place) return;
@@ -100,7 +102,7 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
       window: window.name,
       scope: window.scope ?? null,
       limit: window.limit,
-      used: window.limit - remaining,
+      used: usedIn(reading),
       percent,
       resets: timeOf(resetAt),
     };

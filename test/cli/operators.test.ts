@@ -296,7 +296,7 @@ describe.each([
     [
       ['keys', 'create', '--plan', 'free', '--account', 'a', '--limits', '60/fortnight'],
       2,
-      "option '--limits <limits>' argument '60/fortnight' is invalid. It must be per second, minute, hour, day",
+      "option '--limits <limits>' argument '60/fortnight' is invalid. It must be a window whose per is second, minute, hour, day",
     ],
     [
       [

@@ -23,6 +23,20 @@ describe('own limits', () => {
         { name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 },
       ],
     ],
+    ['9/day+watch', [{ ...day, limit: 9, excess: 'watch' }]],
+    [
+      '9/month:calendar:Etc/GMT+5+overage',
+      [
+        {
+          name: 'month',
+          kind: 'calendar',
+          limit: 9,
+          span: MONTH,
+          zone: 'Etc/GMT+5',
+          excess: 'overage',
+        },
+      ],
+    ],
     ['9/month:calendar', [{ name: 'month', kind: 'calendar', limit: 9, span: MONTH, zone: 'UTC' }]],
     [
       '9/week:calendar:Europe/Berlin:7,1/day:calendar:America/Argentina/Buenos_Aires',
@@ -120,7 +134,7 @@ describe('own limits', () => {
     [
       [{ limit: '60', per: 'minute', burst: 5 }, null],
       [
-        'limits [0].burst: is unknown; known here: limit, per, kind, zone, anchor',
+        'limits [0].burst: is unknown; known here: limit, per, kind, zone, anchor, enforce, overage',
         'limits [0].limit: must be a whole number from 1 to 1000000000000, is "60"',
         'limits [1]: must be a map, is empty',
       ],
@@ -157,7 +171,13 @@ describe('the short form', () => {
   const kind = fc.constantFrom(...KIND_NAMES.filter((name) => name !== 'calendar'));
   const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'Etc/GMT+5', 'America/Port-au-Prince');
   const entry = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ limit, per: span, kind }) },
+    {
+      weight: 3,
+      arbitrary: fc.record(
+        { limit, per: span, kind, enforce: fc.constant(false) },
+        { requiredKeys: ['limit', 'per', 'kind'] },
+      ),
+    },
     fc.record(
       {
         limit,
@@ -165,6 +185,7 @@ describe('the short form', () => {
         per: fc.constantFrom('week', 'month'),
         zone,
         anchor: fc.integer({ min: 1, max: 7 }),
+        overage: fc.boolean(),
       },
       { requiredKeys: ['limit', 'kind', 'per'] },
     ),

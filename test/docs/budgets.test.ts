@@ -37,7 +37,7 @@ const BUDGETS: Record<string, number> = {
   'docs/glossary.md': 300,
   'docs/comparison.md': 300,
   'docs/faq.md': 400,
-  'docs/limits-and-bans.md': 1050,
+  'docs/limits-and-bans.md': 1150,
   'docs/failure-modes.md': 1400,
   'docs/security.md': 1200,
   'docs/performance.md': 600,

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Admission, admit, bindingReading, look } from '../../src/limits/admission.ts';
+import {
+  type Admission,
+  admit,
+  bindingReading,
+  excessOf,
+  look,
+  usedIn,
+} from '../../src/limits/admission.ts';
 import {
   type Counters,
   eachWindow,
@@ -8,7 +15,7 @@ import {
   newStrikeState,
 } from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
-import type { Limits } from '../../src/limits/limits.ts';
+import type { Limits, Window } from '../../src/limits/limits.ts';
 import {
   DAY,
   ESCALATION,
@@ -18,6 +25,7 @@ import {
   MINUTE,
   SECOND,
   window,
+  withExcess,
 } from '../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -241,6 +249,82 @@ describe('the binding window', () => {
     [[reading(minute, 3), reading(hour, 3), reading(day, 4)], hour],
     [[reading(minute, 0), reading(hour, 0), reading(day, 0)], day],
   ])('%#: has the fewest units left, and of equals it is the longer one', (readings, span) => {
-    expect(bindingReading(readings).window.span).toBe(span);
+    expect(bindingReading(readings)?.window.span).toBe(span);
+  });
+});
+
+describe('a window that does not refuse', () => {
+  const one = fc.record({
+    limit: fc.integer({ min: 1, max: 6 }),
+    span: fc.constantFrom(MINUTE, HOUR),
+    kind: fc.constantFrom('fixed', 'sliding', 'calendar'),
+  });
+  const watchable = one
+    .filter(hasSpan as (given: object) => boolean)
+    .map(({ limit, span, kind }) => window(limit, span, kind as Window['kind']));
+  const overOf = ({ readings }: Admission) => readings[0]!.over;
+
+  test('and only watches reports exactly the requests that it would have refused', () => {
+    let reported = 0;
+    fc.assert(
+      fc.property(watchable, requests, (enforced, sent) => {
+        const given = limits([enforced], null);
+        const watched = limits([withExcess('watch', enforced)], null);
+        const [refusing, watching] = [newCounters(given.windows), newCounters(watched.windows)];
+        let now = NOW;
+        for (const { pass, cost } of sent) {
+          now += pass;
+          const { verdict } = admit(refusing, given, cost, now);
+          const answer = admit(watching, watched, cost, now);
+          expect(answer.verdict).toBe('admitted');
+          expect(overOf(answer)).toBe(verdict === 'limited' ? cost : undefined);
+          expect(watching.cells).toEqual(refusing.cells);
+          if (verdict === 'limited') reported++;
+        }
+      }),
+    );
+    expect(reported).toBeGreaterThan(0);
+  });
+
+  test('and has overage counts every unit', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.array(fc.nat({ max: 4 })), (limit, costs) => {
+        const given = limits([withExcess('overage', window(limit, HOUR))], null);
+        const counters = newCounters(given.windows);
+        let used = 0;
+        for (const cost of costs) {
+          const answer = admit(counters, given, cost, NOW);
+          const before = Math.max(used, limit);
+          used += cost;
+          expect(usedIn(answer.readings[0]!)).toBe(used);
+          const units = Math.max(0, used - before);
+          const excesses = excessOf(answer, cost, []).filter((excess) => excess.units > 0);
+          expect(excesses.map((excess) => excess.units)).toEqual(units > 0 ? [units] : []);
+        }
+      }),
+    );
+  });
+
+  test('is not shown to clients if it only watches', () => {
+    const reading = (given: Window, remaining: number) => ({
+      window: given,
+      remaining,
+      resetAt: NOW,
+    });
+    const watched = reading(withExcess('watch', window(9, MINUTE)), 0);
+    const overage = reading(withExcess('overage', window(9, HOUR)), 1);
+    expect(bindingReading([watched])).toBeNull();
+    expect(bindingReading([watched, overage, reading(window(9, DAY), 2)])).toBe(overage);
+  });
+
+  test('reports nothing of another scope, of a refusal and of a local decision', () => {
+    const watched = { ...withExcess('watch', window(1, MINUTE)), scope: 'login' };
+    const readings = [{ window: watched, remaining: 0, resetAt: NOW, over: 2 }];
+    const base = { ...admit(newCounters([]), limits([], null), 0, NOW), readings };
+    const answer: Admission = { ...base, exceeds: true };
+    expect(excessOf(answer, 2, ['login'])).toEqual([{ window: watched, units: 2 }]);
+    expect(excessOf(answer, 2, [])).toEqual([]);
+    expect(excessOf({ ...answer, verdict: 'limited' }, 2, ['login'])).toEqual([]);
+    expect(excessOf({ ...answer, by: 'local' }, 2, ['login'])).toEqual([]);
   });
 });

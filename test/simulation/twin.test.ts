@@ -5,7 +5,7 @@ import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { disconnect, openConnection } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
-import { calendar, limits, scoped, TestClock, window } from '../support/limits.ts';
+import { calendar, limits, scoped, TestClock, window, withExcess } from '../support/limits.ts';
 import { SEED } from './faults/support.ts';
 import { REDIS_SETTINGS, simulate } from './simulation.ts';
 import { Random } from './world/random.ts';
@@ -25,6 +25,8 @@ const LIMITS: readonly Limits[] = [
   limits([window(8, MINUTE), scoped('login', 3, MINUTE)], ESCALATION),
   limits([window(6, 20 * SECOND)], null),
   limits([window(3, MINUTE), calendar(9, HOUR, 'Asia/Kolkata')], ESCALATION),
+  limits([withExcess('watch', window(3, MINUTE)), window(9, HOUR)], ESCALATION),
+  limits([withExcess('overage', window(3, MINUTE)), window(9, HOUR)], ESCALATION),
 ];
 const RUNS = 40;
 const STEPS = 40;

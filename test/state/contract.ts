@@ -14,6 +14,7 @@ import {
   scoped,
   TestClock,
   window,
+  withExcess,
 } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
@@ -373,6 +374,84 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(answer).toMatchObject({ verdict: 'banned', banBegins: true });
       const { name: _, zone: __, ...limit } = login.windows[1]!;
       expect(await state.bans()).toContainEqual(expect.objectContaining({ subject, limit }));
+    });
+  });
+
+  describe('a window that only watches', () => {
+    const watched = withExcess('watch', window(2, MINUTE));
+    const given = limits([watched, window(9, DAY)]);
+
+    test('refuses nothing, and shows each request that it would have refused', async () => {
+      const subject = fresh();
+      const answers = await times(4, subject, given);
+      expect(answers.map(({ verdict }) => verdict)).toEqual(Array(4).fill('admitted'));
+      expect(answers.map(({ readings }) => readings[0])).toEqual([
+        { window: watched, remaining: 1, resetAt: clock.now + MINUTE },
+        { window: watched, remaining: 0, resetAt: clock.now + MINUTE },
+        { window: watched, remaining: 0, resetAt: clock.now + MINUTE, over: 1 },
+        { window: watched, remaining: 0, resetAt: clock.now + MINUTE, over: 1 },
+      ]);
+      expect(answers[3]!.readings[1]).toMatchObject({ remaining: 5 });
+    });
+
+    test('counts as if it had refused: what has no room is not charged', async () => {
+      const subject = fresh();
+      const over = async (cost: number) => (await admit(subject, given, cost)).readings[0];
+      expect(await over(1)).toMatchObject({ remaining: 1 });
+      expect(await over(2)).toMatchObject({ remaining: 1, over: 2 });
+      expect(await over(1)).toMatchObject({ remaining: 0 });
+      clock.pass(MINUTE);
+      expect(await over(2)).toMatchObject({ remaining: 0 });
+    });
+
+    test('makes no strike and no ban, and leaves refusals to other windows', async () => {
+      const subject = fresh();
+      for (let i = 0; i < 9; i++) {
+        clock.pass(2 * ESCALATION.grace);
+        await admit(subject, given);
+      }
+      expect(await admit(subject, given)).toMatchObject({
+        verdict: 'limited',
+        violated: given.windows[1],
+        strikes: 0,
+      });
+      expect((await state.look(subject, given)).readings[0]).not.toHaveProperty('over');
+    });
+
+    test('keeps its count when it begins to refuse', async () => {
+      const subject = fresh();
+      await times(3, subject, given);
+      const enforced = limits([window(2, MINUTE), window(9, DAY)]);
+      expect(await admit(subject, enforced)).toMatchObject({ verdict: 'limited' });
+    });
+  });
+
+  describe('a window with overage', () => {
+    const charged = withExcess('overage', window(2, DAY));
+    const given = limits([window(5, MINUTE), charged]);
+
+    test('admits requests above its limit and counts them', async () => {
+      const subject = fresh();
+      const answers = await times(4, subject, given);
+      const shown = answers.map(({ readings }) => [readings[1]!.remaining, readings[1]!.over]);
+      expect(shown).toEqual([
+        [1, undefined],
+        [0, undefined],
+        [0, 1],
+        [0, 2],
+      ]);
+      expect((await state.look(subject, given)).readings[1]).toMatchObject({ over: 2 });
+    });
+
+    test('takes units back from a grant, and refuses none that other windows refuse', async () => {
+      const subject = fresh();
+      await times(5, subject, given);
+      expect(await admit(subject, given)).toMatchObject({
+        verdict: 'limited',
+        violated: given.windows[0],
+      });
+      await state.grant(subject, given, 4, null);
+      expect((await state.look(subject, given)).readings[1]).toMatchObject({ remaining: 1 });
     });
   });
 

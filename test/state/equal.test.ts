@@ -17,6 +17,7 @@ import {
   scoped,
   TestClock,
   window,
+  withExcess,
 } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 
@@ -31,6 +32,7 @@ const ESCALATION = {
   durations: [20 * SECOND, MINUTE, HOUR],
   decay: HOUR,
 };
+const EXCESSES = ['watch', 'overage'] as const;
 const SCOPES: readonly Scopes[] = [
   NO_SCOPES,
   ['login'],
@@ -63,6 +65,12 @@ const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE), calendar(9, DAY, 'Europe/Berlin')], ESCALATION),
   limits([calendar(9, DAY, 'America/New_York'), calendar(40, 31 * DAY, 'UTC', 15)], ESCALATION),
   limits([{ ...calendar(2, HOUR, 'Asia/Kolkata'), scope: 'login' }, window(12, HOUR)], ESCALATION),
+  ...EXCESSES.flatMap((excess) => [
+    limits([withExcess(excess, window(3, MINUTE)), window(12, HOUR)], ESCALATION),
+    limits([window(5, MINUTE), withExcess(excess, window(6, HOUR, 'sliding'))], ESCALATION),
+    limits([withExcess(excess, scoped('login', 2, MINUTE)), window(3, MINUTE)], ESCALATION),
+    limits([withExcess(excess, calendar(4, DAY, 'Europe/Berlin'))], ESCALATION),
+  ]),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
 ];

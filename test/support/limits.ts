@@ -15,6 +15,11 @@ export function calendar(limit: number, span: number, zone: string, anchor?: num
   return anchor === undefined ? own : { ...own, anchor };
 }
 
+/** The same window, which does not refuse. */
+export function withExcess(excess: NonNullable<Window['excess']>, one: Window): Window {
+  return { ...one, excess };
+}
+
 /** Calendar windows have the spans of their words alone. */
 export function hasSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): boolean {
   const { spans, hasZone } = WINDOW_KINDS[kind];

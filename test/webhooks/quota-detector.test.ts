@@ -7,7 +7,7 @@ import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import type { WebhookEvent } from '../../src/webhooks/event.ts';
 import { createQuotaDetector } from '../../src/webhooks/quota-detector.ts';
-import { DAY, HOUR, limits, MINUTE, scoped, window } from '../support/limits.ts';
+import { DAY, HOUR, limits, MINUTE, scoped, window, withExcess } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const T = Date.UTC(2026, 0, 1);
@@ -49,6 +49,16 @@ describe('a quota', () => {
       readQuota({ ...event, keyId: null, account: null, plan: 'public' });
     }
     expect(found).toEqual([]);
+  });
+
+  test('with overage is reported at 80, 100 and 120 %, with all units', () => {
+    const given = limits([withExcess('overage', window(10, DAY))]);
+    expect(reached(given, ones(13)).flat()).toEqual([80, 100, 120]);
+    expect(found.map(({ data }) => data.used)).toEqual([8, 10, 12]);
+  });
+
+  test('of a window that only watches is not reported', () => {
+    expect(reached(limits([withExcess('watch', window(10, DAY))]), ones(13)).flat()).toEqual([]);
   });
 
   test('is reported at 80 and at 100 %, once each', () => {

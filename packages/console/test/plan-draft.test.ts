@@ -16,6 +16,7 @@ describe('a plan as it is written in the field', () => {
       '9/month:calendar:Europe/Berlin:15',
       { limits: '9/month:calendar:Europe/Berlin:15', drop: ['minute', 'day'] },
     ],
+    ['9/day+watch', { limits: '9/day+watch', drop: ['minute'] }],
     ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
     ['', { limits: null }],
   ])('%j is all that it has then', (text, expected) => {

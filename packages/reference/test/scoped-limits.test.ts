@@ -1,6 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { scopedLimits } from '../src/browser/model/sentences.ts';
 
+test('windows that only watch have no sentence', () => {
+  const watched = { 'x-ratelimit': '5/minute+watch', tags: ['a'] };
+  const tag = { name: 'a', 'x-ratelimit': [{ limit: 9, per: 'day', enforce: false }] };
+  expect(scopedLimits(watched, { tags: [tag] })).toEqual([]);
+  expect(scopedLimits({ 'x-ratelimit': '5/minute+watch,9/day+overage' }, {})).toEqual([
+    'Limited to 9 per day for this operation.',
+  ]);
+});
+
 test('an operation has its own limits and those of its tags, in the short form and in the long one', () => {
   const tags = [
     {

@@ -11,6 +11,7 @@ import type { Change, ChangeAudit, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
 import { lastDay } from '../last-day.ts';
+import { excessOfLastDay } from '../plan-excess.ts';
 import { changedPlan, checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
 import { escalationView, planOptions, planView } from '../view.ts';
 
@@ -87,10 +88,14 @@ export function planOperations(context: AdminContext, change: Change) {
         bans: escalation && escalationView(escalation),
       });
     },
-    getPlan: async ({ path }) => {
+    getPlan: async ({ path, now }) => {
       const { plans } = context.plans();
       const plan = plans.get(path.plan);
-      if (plan) return ok(shown(plan, await countsIfKnown([plan.name])));
+      if (plan) {
+        const view = shown(plan, await countsIfKnown([plan.name]));
+        const excess = await excessOfLastDay(context, now, plan);
+        return ok(excess === null ? view : { ...view, excess });
+      }
       const { message } = unknownName('plan', path.plan!, [...plans.keys()]);
       throw new AdminError('not_found', message);
     },

@@ -1,5 +1,6 @@
 import type { LastDay, Plan, PlanAddresses, PlanDraft, PlanSimulation } from '@storegate/admin-api';
 import {
+  excessesInWords,
   limitedInWords,
   missingGateways,
   NO_LAST_DAY,
@@ -10,7 +11,7 @@ import {
 import { InvalidArgumentError } from 'commander';
 import { call, command, limits, option, repeated, wholeNumber } from '../command.ts';
 import { type Api, CommandError } from '../connect/api.ts';
-import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
+import { inSentence, listView, type Page, type View } from '../output.ts';
 
 interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
   readonly limits?: string;
@@ -43,6 +44,14 @@ const SIMULATION: View<PlanSimulation> = {
 const EXAMPLE = 'plans simulate free --limits 30/minute';
 const nameOf = ({ name }: Pick<Plan, 'name'>) => name;
 
+const PLAN: View<Plan> = {
+  names: (plan) => [plan.name],
+  text({ excess, ...plan }, page) {
+    const sentences = excessesInWords({ excess, count: plan.count });
+    return [page.card(plan), ...sentences.map((one) => page.notes(one))].join('');
+  },
+};
+
 export const planCommands = command('plans', 'show, simulate and change plans', {
   examples: [EXAMPLE],
   commands: [
@@ -61,7 +70,7 @@ export const planCommands = command('plans', 'show, simulate and change plans', 
     call('get <plan>', 'show a plan', {
       examples: ['plans get free'],
       ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
-      view: cardView(nameOf),
+      view: PLAN,
       note: noteOfFiles,
     }),
     call('simulate <plan>', 'show the effect of a plan on current keys and on the last day', {

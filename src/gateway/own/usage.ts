@@ -7,7 +7,7 @@ import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import type { LedgerAccess } from '../../ledger/ledger.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { type Admission, isShown, usedIn } from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
 import { fullNameOf, readScope } from '../../limits/scopes.ts';
@@ -130,14 +130,15 @@ export function createUsage({
 
 /** An unused window has no reset: the next request opens it. */
 function windowsIn({ readings }: Admission) {
-  return readings.map(({ window, remaining, resetAt }) => ({
-    name: fullNameOf(window),
-    ...scopeLabel(window),
-    kind: window.kind,
-    limit: window.limit,
-    used: window.limit - remaining,
-    remaining,
-    reset: remaining === window.limit ? null : iso(resetAt),
+  const shown = readings.filter(({ window }) => isShown(window));
+  return shown.map((reading) => ({
+    name: fullNameOf(reading.window),
+    ...scopeLabel(reading.window),
+    kind: reading.window.kind,
+    limit: reading.window.limit,
+    used: usedIn(reading),
+    remaining: reading.remaining,
+    reset: usedIn(reading) === 0 ? null : iso(reading.resetAt),
   }));
 }
 

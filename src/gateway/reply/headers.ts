@@ -2,7 +2,7 @@ import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { remembered } from '../../common/remembered.ts';
-import { bindingReading, type Reading, type Readings } from '../../limits/admission.ts';
+import { bindingReading, isShown, type Reading, type Readings } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 
@@ -31,10 +31,13 @@ export function addLimitHeaders(
   violated: Window | null = null,
 ): void {
   const refusing = violated && readings.find((reading) => reading.window === violated);
-  const { window, remaining, resetAt } = refusing ?? bindingReading(readings);
+  const shown = refusing ?? bindingReading(readings);
+  if (shown === null) return;
+  const { window, remaining, resetAt } = shown;
   let list = '';
   for (const reading of readings) {
-    if (reading.window.scope === undefined) list = withLimits(list, reading, now);
+    if (reading.window.scope === undefined && isShown(reading.window))
+      list = withLimits(list, reading, now);
   }
   if (scopes.length > 0) {
     for (const reading of readings)
@@ -55,7 +58,7 @@ const wordsOf = remembered((window: Window) => {
 function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';
   for (const { window } of readings)
-    if (window.scope === undefined) list = withPolicy(list, window);
+    if (window.scope === undefined && isShown(window)) list = withPolicy(list, window);
   if (scopes.length === 0) return list;
   for (const { window } of readings)
     if (isScopedIn(window, scopes)) list = withPolicy(list, window);
@@ -73,7 +76,7 @@ function withLimits(list: string, { window, remaining, resetAt }: Reading, now: 
 }
 
 function isScopedIn(window: Window, scopes: Scopes): boolean {
-  return window.scope !== undefined && countsIn(window, scopes);
+  return window.scope !== undefined && countsIn(window, scopes) && isShown(window);
 }
 
 /** `hasReference`: Link points to the reference page. */

@@ -2,7 +2,7 @@ import { callerAddress, plainAddress, trustedProxies } from '../../common/caller
 import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { type Admission, isShown } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
 import { type BeginSpan, traceparentAt } from '../../observe/tracing/request-span.ts';
@@ -141,7 +141,8 @@ const NEAR = 0.2;
 function isNearLimit({ verdict, by, readings }: Admission, scopes: Scopes): boolean {
   if (verdict !== 'admitted' || by === 'local') return false;
   for (const { window, remaining } of readings) {
-    if (remaining <= NEAR * window.limit && countsIn(window, scopes)) return true;
+    if (remaining <= NEAR * window.limit && countsIn(window, scopes) && isShown(window))
+      return true;
   }
   return false;
 }

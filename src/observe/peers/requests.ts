@@ -72,6 +72,10 @@ const isWindow = has({
   before: isNumber,
   after: isNumber,
   resetAt: isMoment,
+  /** `null`: it refuses what is above the limit. */
+  excess: orNull(oneOf('watch', 'overage')),
+  /** Units of the request above the limit. */
+  over: isCount,
 });
 
 /** In units that were left. */

@@ -1,4 +1,4 @@
-import type { Reading } from '../../limits/admission.ts';
+import { leftIn, type Reading, readingOf } from '../../limits/admission.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BackendName, RequestEvent, RequestTrace } from '../events.ts';
@@ -154,14 +154,15 @@ function writeReadings(
   kept.readings = null;
   if (trace.usage === null) return;
   let written = 0;
-  for (const { window, remaining, resetAt } of trace.usage.readings) {
+  for (const reading of trace.usage.readings) {
+    const { window, resetAt } = reading;
     if (!countsIn(window, trace.scopes)) continue;
     if (written === WINDOWS) {
       kept.readings = trace.usage.readings;
       return;
     }
     kept.windows[written] = window;
-    numbers[first + 2 * written] = remaining;
+    numbers[first + 2 * written] = leftIn(reading);
     numbers[first + 2 * written + 1] = resetAt;
     written++;
   }
@@ -196,6 +197,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
             bannedUntil: 0,
             banBegins: false,
             ...(by === undefined ? {} : { by }),
+            ...(usage.readings.some(({ over }) => over !== undefined) && { exceeds: true }),
           },
     cost: numbers[7]!,
     declared: orNull(numbers[8]!),
@@ -210,11 +212,10 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
 function readingsIn({ readings, windows }: References, numbers: Float64Array): readonly Reading[] {
   if (readings !== null) return readings;
   const known = windows.filter((window) => window !== null);
-  return known.map((window, i) => ({
-    window,
-    remaining: numbers[12 + 2 * i]!,
-    resetAt: numbers[13 + 2 * i]!,
-  }));
+  const cost = numbers[7]!;
+  return known.map((window, i) =>
+    readingOf(window, numbers[12 + 2 * i]!, numbers[13 + 2 * i]!, cost),
+  );
 }
 
 const orNone = (value: number | null): number => (value === null ? Number.NaN : value);

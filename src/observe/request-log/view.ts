@@ -4,7 +4,7 @@ import { ClientError } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { type Admission, excessOf } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import { type EventOf, outcomeCode, type RequestEvent, type RequestTrace } from '../events.ts';
 import type { DecisionView, ListedRequest, RequestView, WindowView } from '../peers/requests.ts';
@@ -109,14 +109,20 @@ function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): D
 function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView[] {
   const charged = admission?.verdict === 'admitted' ? cost : 0;
   const counting = (usage?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
-  return counting.map(({ window, remaining, resetAt }) => ({
-    name: fullNameOf(window),
-    kind: window.kind,
-    limit: window.limit,
-    before: Math.min(window.limit, remaining + charged),
-    after: remaining,
-    resetAt: Math.round(resetAt),
-  }));
+  const excesses = admission ? excessOf(admission, cost, scopes) : [];
+  return counting.map(({ window, remaining, resetAt }) => {
+    const over = excesses.find((excess) => excess.window === window)?.units ?? 0;
+    return {
+      name: fullNameOf(window),
+      kind: window.kind,
+      limit: window.limit,
+      before: Math.min(window.limit, remaining + charged - over),
+      after: remaining,
+      resetAt: Math.round(resetAt),
+      excess: window.excess ?? null,
+      over,
+    };
+  });
 }
 
 function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): Faults[] {

@@ -41,8 +41,9 @@ const WINDOW = fields(
     span: integer(1),
     zone: text(64),
     anchor: integer(1, 31),
+    excess: oneOf(['watch', 'overage']),
   },
-  ['zone', 'anchor'],
+  ['zone', 'anchor', 'excess'],
 );
 
 /** Keys without scopes omit the field, as do older files. */

@@ -118,11 +118,11 @@ export class EmbeddedState implements State {
   }
 
   banLevel(subject: string, { escalation }: Limits): number {
-    const counters = this.#bySubject.get(subject);
-    if (!counters?.strikeState || !escalation) return 0;
+    const state = this.#bySubject.get(subject)?.strikeState;
+    if (!state) return 0;
     const now = this.#clock();
-    correctStrikeTimes(counters.strikeState, now);
-    return levelAt(counters.strikeState, escalation, now);
+    correctStrikeTimes(state, now);
+    return escalation ? levelAt(state, escalation, now) : 0;
   }
 
   ban(subject: string, limits: Limits, length: number): MaybePromise<void> {

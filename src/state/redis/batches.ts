@@ -37,9 +37,9 @@ export class Batch {
   /** Throws UnexpectedReply. */
   read(answer: unknown): Decisions {
     const reader = new ReplyReader(answer);
-    const decisions = this.requests.map(({ subject, limits }) => {
+    const decisions = this.requests.map(({ subject, limits, cost }) => {
       try {
-        return reader.admission(subject, limits);
+        return reader.admission(subject, limits, cost);
       } catch (error) {
         if (error instanceof CountersError) return error;
         throw error;

@@ -84,9 +84,17 @@ export function idOf(window: Window): string {
   return window.scope === undefined ? id : `${id}@${window.scope}`;
 }
 
-/** The code of the kind, the span, the limit, and a scope. */
+/** In the tens of the code of a kind, which has one digit. Stored in Redis: never change them. */
+const EXCESS_CODES = { watch: 10, overage: 20 } as const satisfies Record<
+  NonNullable<Window['excess']>,
+  number
+>;
+
+/** The code of the kind and of the excess, the span, the limit, and a scope. */
 export function numbersOf(window: Window): (number | string)[] {
-  const numbers = [kindOf(window).code, window.span, window.limit];
+  const { excess, span, limit } = window;
+  const code = kindOf(window).code + (excess === undefined ? 0 : EXCESS_CODES[excess]);
+  const numbers = [code, span, limit];
   return window.scope === undefined ? numbers : [...numbers, window.scope];
 }
 

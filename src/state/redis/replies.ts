@@ -1,5 +1,5 @@
 import { Outage } from '../../common/errors/outage.ts';
-import { type Admission, admitted, type Reading } from '../../limits/admission.ts';
+import { type Admission, admitted, type Reading, readingOf } from '../../limits/admission.ts';
 import { kindWithCode, unknownKind } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, CountersError } from '../state.ts';
@@ -136,6 +136,8 @@ export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
   #at = 1;
+  /** Whether the readings of the last request have units above a limit. */
+  #exceeds = false;
 
   constructor(answer: unknown) {
     if (!isList(answer) || !answer.every(isInteger) || answer.length === 0)
@@ -149,12 +151,12 @@ export class ReplyReader {
   }
 
   /** Throws CountersError. */
-  admission(subject: string, { windows }: Limits): Admission {
+  admission(subject: string, { windows }: Limits, cost: number): Admission {
     const verdict = this.#verdict(subject);
-    const readings = this.#readings(windows);
+    const readings = this.#readings(windows, cost);
     if (verdict === ADMITTED || verdict === ADMITTED_WITH_STRIKES) {
       const strikes = verdict === ADMITTED_WITH_STRIKES ? this.#next() : 0;
-      return admitted(this.now, readings, strikes);
+      return this.#withExcess(admitted(this.now, readings, strikes));
     }
     return this.#refused(VERDICTS[verdict]!, windows, readings);
   }
@@ -162,7 +164,7 @@ export class ReplyReader {
   /** Includes the strike state, whatever the verdict. Throws CountersError. */
   admissionWithStrikes(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
-    return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));
+    return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows, 0));
   }
 
   #verdict(subject: string): number {
@@ -199,13 +201,21 @@ export class ReplyReader {
       bannedUntil,
       banBegins,
     };
-    return banBegins ? { ...admission, banLevel } : admission;
+    return this.#withExcess(banBegins ? { ...admission, banLevel } : admission);
   }
 
-  #readings(windows: readonly Window[]): Reading[] {
+  #withExcess(admission: Admission): Admission {
+    return this.#exceeds ? { ...admission, exceeds: true } : admission;
+  }
+
+  #readings(windows: readonly Window[], cost: number): Reading[] {
     const readings: Reading[] = [];
-    for (const window of windows)
-      readings.push({ window, remaining: this.#next(), resetAt: this.#next() });
+    this.#exceeds = false;
+    for (const window of windows) {
+      const left = this.#next();
+      if (left < 0) this.#exceeds = true;
+      readings.push(readingOf(window, left, this.#next(), cost));
+    }
     return readings;
   }
 

@@ -1,5 +1,5 @@
 import { Cache } from '../../common/cache.ts';
-import type { Admission, Reading } from '../../limits/admission.ts';
+import { type Admission, type Reading, refuses } from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
@@ -238,7 +238,7 @@ function partialResets({ readings }: Admission): number[] {
 function recount(known: Admission, cost: number, scopes: Scopes, now: number): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
   const violated = readings.filter(
-    ({ remaining, window }) => cost > remaining && countsIn(window, scopes),
+    ({ remaining, window }) => cost > remaining && countsIn(window, scopes) && refuses(window),
   );
   if (known.verdict === 'limited' && violated.length === 0) return null;
   const retryAt = Math.max(known.bannedUntil, ...violated.map(({ resetAt }) => resetAt));

@@ -123,7 +123,7 @@ describe('mistakes', () => {
     [
       'more members',
       [{ limit: 5, per: 'day', of: 'x' }],
-      'must have no other members than limit, per, kind, zone and anchor',
+      'must have no other members than limit, per, kind, zone, anchor, enforce and overage',
     ],
   ])('%s', (_name, value, message) => {
     expect(problemsIn({ '/a': get({ operationId: 'a', 'x-ratelimit': value }) })).toEqual([

@@ -1,4 +1,4 @@
-import { type Admission, admit, look } from '../../../src/limits/admission.ts';
+import { type Admission, admit, leftIn, look } from '../../../src/limits/admission.ts';
 import {
   ban,
   freeRefusals,
@@ -9,6 +9,7 @@ import {
 } from '../../../src/limits/ban-escalation.ts';
 import {
   adoptWindows,
+  correctStrikeTimes,
   correctTimes,
   eachWindow,
   endWaits,
@@ -68,9 +69,9 @@ function withLimits({ limits, args }: ScriptCall, at = 1): Limits {
   return limits.in(args, at);
 }
 
-/** For each window: remaining, reset. */
+/** For each window: units left, reset. */
 const readingsOf = ({ readings }: Admission) =>
-  readings.flatMap(({ remaining, resetAt }) => [remaining, resetAt]);
+  readings.flatMap((reading) => [leftIn(reading), reading.resetAt]);
 
 function strikeFields({ windows }: Limits, admission: Admission): number[] {
   const {
@@ -301,8 +302,8 @@ const levelOne: Script = (call) => {
   const limits = withLimits(call);
   const counters = call.data.read(keys[0]!, 'counters')?.counters;
   if (!counters?.strikeState) return [0, 0];
-  correctTimes(counters, now);
   const state = counters.strikeState;
+  correctStrikeTimes(state, now);
   const until = state.bannedUntil > now ? state.bannedUntil : 0;
   const answer: (number | string)[] = [
     until,

@@ -317,6 +317,8 @@ export interface ExplainedWindow {
   readonly before: number;
   readonly after: number;
   readonly resetAt: string;
+  readonly excess: 'watch' | 'overage' | null;
+  readonly over: number;
 }
 
 export interface Faults {
@@ -342,6 +344,15 @@ export interface Plan {
   readonly weight: number;
   readonly addresses: PlanAddresses | null;
   readonly keys: number | null;
+  readonly excess?: readonly PlanExcess[] | undefined;
+}
+
+export interface PlanExcess {
+  readonly window: string;
+  readonly excess: 'watch' | 'overage';
+  readonly requests: number;
+  readonly units: number;
+  readonly subjects: number;
 }
 
 export interface PlanDraft {

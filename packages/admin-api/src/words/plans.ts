@@ -1,4 +1,5 @@
-import type { PlanAddresses, PlanLimits } from '../generated/types.ts';
+import type { Plan, PlanAddresses, PlanExcess, PlanLimits } from '../generated/types.ts';
+import { plural } from './format.ts';
 
 // Plans in words, for the console and the command line.
 
@@ -32,4 +33,23 @@ export function planInWords(plan: PlanLimits | null): string | null {
     weight === 1 ? '' : `, weight ${weight}`,
     addresses === null ? '' : `, ${addressesInWords(addresses)}`,
   ].join('');
+}
+
+interface CountedExcess extends Pick<Plan, 'count'> {
+  readonly excess?: Plan['excess'] | undefined;
+}
+
+/** What windows that do not refuse admitted above their limits in the last day. */
+export function excessesInWords({ excess = [], count }: CountedExcess): string[] {
+  return excess.map((one) => excessSentence(one, count));
+}
+
+function excessSentence(
+  { window, excess, requests, units, subjects }: PlanExcess,
+  count: Plan['count'],
+): string {
+  const who = `of ${plural(subjects, count)} in the last day`;
+  return excess === 'watch'
+    ? `${window} would have refused ${plural(requests, 'request')} ${who}.`
+    : `${window} admitted ${plural(units, 'unit')} above its limit, ${plural(requests, 'request')} ${who}.`;
 }

@@ -75,12 +75,13 @@ const WORDS: Readonly<Record<string, InWords>> = {
       ? `${code}${given(': ', reason)}; ${who}${given(', ', outage)}`
       : `${who}${after(times.authenticated, 0)}`;
   },
-  admit({ decision, code, outage, times, method }, time) {
+  admit({ decision, code, outage, times, method, windows }, time) {
     if (decision === null)
       return code === null || method === 'OPTIONS'
         ? 'not counted'
         : `${code}${given(', ', outage)}`;
-    return `${decisionInWords(decision, time)}${after(times.admitted, times.authenticated)}`;
+    const excess = windows.map(excessInWords).join('');
+    return `${decisionInWords(decision, time)}${excess}${after(times.admitted, times.authenticated)}`;
   },
   contract({ step, code, operation, faults, times }) {
     if (step === 'contract') return `${code}`;
@@ -125,6 +126,13 @@ const BY = {
   memory: ', from a cached refusal',
   local: ', decided locally without Redis',
 } as const;
+
+function excessInWords({ name, excess, over }: ExplainedRequest['windows'][number]): string {
+  if (excess === null || over === 0) return '';
+  return excess === 'watch'
+    ? `; ${name} would have refused it, but only watches`
+    : `; ${plural(over, 'unit')} above the limit of ${name}`;
+}
 
 function decisionInWords(decision: Decision, time: WriteTime): string {
   const {

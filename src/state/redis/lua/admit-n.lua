@@ -5,7 +5,8 @@
 --         [2] number of limit sets; for each: ids, windows, escalation
 --         for each request: number of its set; cost, or `cost:0110` (1: charged window; default: unscoped windows)
 -- Return  now, then for each request a verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
---         -1 other data; unless -1, for each window: remaining, reset; if 3: strikes;
+--         -1 other data; unless -1, for each window: remaining (below 0: see readingOf in src/limits/admission.ts), reset;
+--         if 3: strikes;
 --         if 1 or 2: violated window (0: none), retry time, strikes, further refusals that are not strikes, end of the
 --         ban, level of a starting ban (0: none)
 --
@@ -26,7 +27,7 @@ local function latest_fit(cells, windows, cost, counted)
   local latest = 0
   for i = 1, #windows do
     local w = windows[i]
-    if not counted or counted[i] then latest = max(latest, w.meter.fits_at(cells, w, cost, now)) end
+    if (not counted or counted[i]) and not w.excess then latest = max(latest, w.meter.fits_at(cells, w, cost, now)) end
   end
   return latest
 end
@@ -62,7 +63,7 @@ local function admit(counters, limits, cost, counted)
   for i = 1, count do
     local w = windows[i]
     used[i], resets[i] = w.meter.read(cells, w, now)
-    if used[i] + cost > w.limit and (not counted or counted[i]) then violated = i end
+    if used[i] + cost > w.limit and not w.excess and (not counted or counted[i]) then violated = i end
   end
   local strike_state = counters.strike_state
   if violated > 0 or (strike_state and ban_end(strike_state, now) > 0) then
@@ -73,12 +74,17 @@ local function admit(counters, limits, cost, counted)
     local w = windows[i]
     size = size + 2
     if not counted or counted[i] then
-      if w.meter.charge(cells, w, cost, now) then counters.opened = true end
-      answer[size] = w.limit - used[i] - cost
+      local left = w.limit - used[i] - cost
+      if left < 0 and w.excess == WATCH then
+        left = -1 - left_in(w, used[i])
+      elseif w.meter.charge(cells, w, cost, now) then
+        counters.opened = true
+      end
+      answer[size] = left
       -- A charge may open a sliding window's first slot, but changes no reset of other kinds.
       answer[size + 1] = w.meter ~= sliding and resets[i] or w.meter.reset_at(cells, w, now)
     else
-      answer[size] = max(0, w.limit - used[i])
+      answer[size] = left_in(w, used[i])
       answer[size + 1] = resets[i]
     end
   end

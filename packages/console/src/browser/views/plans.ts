@@ -1,11 +1,17 @@
 import type { BanEscalation, History as HistoryAnswer, Plan } from '@storegate/admin-api';
-import { addressesInWords, inFlight, number, plural } from '@storegate/admin-api/words';
+import {
+  addressesInWords,
+  excessesInWords,
+  inFlight,
+  number,
+  plural,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
 import { dayTime, total } from '../format.ts';
 import { Chart, type Series } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
-import { answerView, Missing, View } from '../parts/view.ts';
+import { answerView, Missing, Notice, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
 import { Simulation } from './plans/simulation.ts';
@@ -108,6 +114,7 @@ function OnePlan({ name }: { name: string }) {
           ],
         ],
       }),
+      excessesInWords(plan).map((sentence) => h(Notice, { tone: 'warn' }, sentence)),
       h('h2', null, 'Simulate other limits'),
       // The simulation belongs to the plan as it was: another plan starts with a new one.
       h(Simulation, {

@@ -147,7 +147,13 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
+interface WindowEntry {
+  readonly limit: number;
+  readonly per: string;
+  readonly kind?: string;
+  readonly zone?: string;
+  readonly enforce?: boolean;
+}
+
 /** `5/minute,10/10s:sliding,9/month:calendar:Europe/Berlin:15`, or a list. */
-export type WindowNotation =
-  | string
-  | { limit: number; per: string; kind?: string; zone?: string }[];
+export type WindowNotation = string | WindowEntry[];

@@ -38,29 +38,38 @@ export function scopedLimits(
   operation: Limited & { readonly tags?: readonly string[] },
   { tags = [] }: { readonly tags?: readonly (Limited & { readonly name: string })[] },
 ): string[] {
-  const own = operation['x-ratelimit'];
   const shared = tags.filter(({ name }) => operation.tags?.includes(name));
   return [
-    ...(own === undefined ? [] : [`Limited to ${inWords(own)} for this operation.`]),
-    ...shared.flatMap(({ name, 'x-ratelimit': windows }) =>
-      windows === undefined
-        ? []
-        : [`Limited to ${inWords(windows)} for all operations of ${name} together.`],
-    ),
+    ...limitSentence(operation, 'for this operation'),
+    ...shared.flatMap((tag) => limitSentence(tag, `for all operations of ${tag.name} together`)),
   ];
 }
 
-function inWords(windows: WindowNotation): string {
+function limitSentence({ 'x-ratelimit': windows }: Limited, where: string): string[] {
+  const words = windows === undefined ? null : inWords(windows);
+  return words === null ? [] : [`Limited to ${words} ${where}.`];
+}
+
+/** `null`: all windows only watch. */
+function inWords(windows: WindowNotation): string | null {
   const texts =
     typeof windows === 'string'
-      ? windows.split(',').map((part) =>
-          part
-            .trim()
-            .replace('/', ' per ')
-            .replace(/:(\w+)(?::([^:]+).*)?$/, (_all, kind, zone) => remark(kind, zone)),
-        )
-      : windows.map(({ limit, per, kind, zone }) => `${limit} per ${per}${remark(kind, zone)}`);
-  return texts.join(' and ');
+      ? windows.split(',').filter(isShown).map(shortInWords)
+      : windows
+          .filter(({ enforce }) => enforce !== false)
+          .map(({ limit, per, kind, zone }) => `${limit} per ${per}${remark(kind, zone)}`);
+  return texts.length === 0 ? null : texts.join(' and ');
+}
+
+/** Windows that only watch refuse nothing. */
+const isShown = (short: string): boolean => !short.trim().endsWith('+watch');
+
+function shortInWords(short: string): string {
+  return short
+    .trim()
+    .replace(/\+overage$/, '')
+    .replace('/', ' per ')
+    .replace(/:(\w+)(?::([^:]+).*)?$/, (_all, kind, zone) => remark(kind, zone));
 }
 
 function remark(kind?: string, zone?: string): string {

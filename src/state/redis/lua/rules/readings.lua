@@ -1,9 +1,9 @@
--- Appends for each window: remaining, reset.
+-- Appends for each window: units left, reset.
 local function append_readings(answer, counters, limits, now)
   local cells, n = counters.cells, #answer
   for i = 1, #limits.windows do
     local w = limits.windows[i]
-    answer[n + 1] = max(0, w.limit - w.meter.used(cells, w, now))
+    answer[n + 1] = left_in(w, w.meter.used(cells, w, now))
     answer[n + 2] = w.meter.reset_at(cells, w, now)
     n = n + 2
   end

@@ -198,13 +198,24 @@ end
 
 local METERS = {[0] = fixed, [1] = sliding, [2] = calendar}
 
+-- What happens to requests above the limit, in the tens of the code; otherwise they are refused.
+local WATCH, OVERAGE = 1, 2
+
+-- Less than 0 if requests above the limit are charged.
+local function left_in(w, used)
+  if w.excess == OVERAGE then return w.limit - used end
+  return max(0, w.limit - used)
+end
+
 -- `[0, 60000, 60, 2, 86400000, 500, [1, 2, 3], "login"]` becomes {{meter, span, limit, at, borders, scope}, …}; a scope
 -- follows its window. `text` is the same without borders. With scopes, `own` holds for each window whether every
 -- request counts in it.
 local function read_windows(text)
   local values, windows, at, i = cjson.decode(text), {text = text}, 2, 1
   while values[i] do
-    local w = {meter = METERS[values[i]], span = values[i + 1], limit = values[i + 2], at = at}
+    local code = values[i]
+    local w = {meter = METERS[code % 10], span = values[i + 1], limit = values[i + 2], at = at}
+    if code >= 10 then w.excess = floor(code / 10) end
     i = i + 3
     if type(values[i]) == 'table' then
       w.borders, windows.text = values[i], string.gsub(text, ',%[[%d,]+%]', '')

@@ -8,7 +8,7 @@ export interface SimulatedDraft {
 
 /** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */
 const namesIn = (limits: string) =>
-  limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
+  limits.split(',').map((limit) => limit.split('/')[1]?.split(/[:+]/)[0]?.trim() ?? '');
 
 /**
  * The draft that gives the plan the limits of the form and no others. Empty: no limit of its own.

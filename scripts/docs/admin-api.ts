@@ -40,7 +40,7 @@ The console and the command line use this API alone, on the admin listener (\`ht
 - \`Idempotency-Key\` (16 characters or more) makes a repeated call run once; the first response is returned for 24 hours.
 - Lists return \`next\`: send it as \`after\` (\`below\` in logs) for the next page.
 - While Redis is down, reads return what the gateway knows, with its time in \`asOf\`; changes get 503.
-- \`/health/live\` and \`/health/ready\` need no token, \`/metrics\` needs the role read.
+- \`/health\`, \`/health/live\` and \`/health/ready\` need no token, \`/metrics\` needs the role read.
 
 ## Operations
 

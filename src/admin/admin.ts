@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import { ADMIN_HEADER } from '@storegate/admin-api';
+import { ADMIN_HEADER, type Health } from '@storegate/admin-api';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import type { FindPage } from '@storegate/pages';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
@@ -41,6 +41,8 @@ interface AdminOptions {
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   readonly down: () => readonly string[];
+  /** As this gateway sees itself. */
+  readonly health: () => Promise<Health>;
   /** `null`: switched off. */
   readonly console: FindPage | null;
 }
@@ -54,7 +56,8 @@ const LONGEST_SESSION = 12 * HOUR;
 
 /** Health needs no token; everything else does, see `createGate`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { config, context, metrics, observe, ownToken, readiness, down, console: find } = options;
+  const { config, context, metrics, observe, ownToken, readiness, down, health } = options;
+  const { console: find } = options;
   // Made at the first call: it reads the contract of the admin API.
   let made: AdminApi | null = null;
   const api = () => {
@@ -75,6 +78,13 @@ export function createAdmin(options: AdminOptions): Admin {
     });
     gate.checkOrigin(request);
     next();
+  });
+  // Without a token: only fixed words, no names.
+  app.get('/health', async (_request, response) => {
+    const { status, since, findings } = await health();
+    response
+      .status(status === 'down' ? 503 : 200)
+      .json({ status, since, findings: findings.map(({ type }) => type) });
   });
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', (_request, response) => {

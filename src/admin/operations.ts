@@ -33,7 +33,7 @@ export function createOperations(
     ...configOperations(context, change),
     ...auditOperations(context),
     ...tokenOperations(context, change),
-    ...statusOperations(context),
+    ...statusOperations(context, change),
     ...trafficOperations(context),
     ...requestOperations(context),
     followLive: async ({ query }) => {

@@ -4,7 +4,7 @@ import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
-import type { PeerAnswers } from '../observe/peers/peers.ts';
+import type { BackendOfAll } from '../observe/peers/backends.ts';
 import type { BackendConnections, ConfigurationStatus } from '../observe/peers/status.ts';
 import { bucketsIn, quantile, type Row } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
@@ -100,8 +100,24 @@ export function escalationView(escalation: BanEscalation) {
 export const contractCopyView = (copy: ConfigurationStatus['copy']): ContractCopy | null =>
   copy ? { fetched: time(copy.at), reason: copy.reason } : null;
 
-export const lostView = (lost: PeerAnswers<unknown>['lost']) =>
-  lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
+export function backendView({
+  seen: _seen,
+  since,
+  state,
+  total,
+  down,
+  connections,
+  ...rest
+}: BackendOfAll) {
+  return {
+    ...rest,
+    state,
+    since: time(since),
+    total,
+    down,
+    connections: shownConnections(connections),
+  };
+}
 
 export const shownConnections = ({
   open,

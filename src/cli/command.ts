@@ -3,7 +3,7 @@ import { type Argument, type Command, InvalidArgumentError, Option } from 'comma
 import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
 import { readWindows } from '../limits/notation.ts';
-import { type Api, CommandError } from './connect/api.ts';
+import type { Api, CommandError } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { refuseOptions } from './option-errors.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
@@ -66,7 +66,7 @@ interface Calling<O extends object, T> extends Omit<Details, 'run'> {
   /** A sentence after the result, for stderr. */
   readonly note?: (api: Api) => Promise<string | null>;
   /** Why the command fails although its result was printed. */
-  readonly failure?: (result: T) => string | null;
+  readonly failure?: (result: T, options: O) => CommandError | null;
 }
 
 export function command(usage: string, about: string, details: Details): CommandSpec {
@@ -90,12 +90,13 @@ export function call<O extends object, T>(
     ...details,
     run: (terminal, options: Options, args, made) =>
       withApi(terminal, options, async (api) => {
-        const result = await ask(api, made.opts<O & Record<string, unknown>>(), ...args);
+        const own = made.opts<O & Record<string, unknown>>();
+        const result = await ask(api, own, ...args);
         await print(terminal, options, result, view);
         const sentence = options.quiet ? null : await note(api);
         if (sentence !== null) terminal.err(`${sentence}\n`);
-        const reason = failure(result);
-        if (reason !== null) throw new CommandError(reason);
+        const error = failure(result, own);
+        if (error !== null) throw error;
       }),
   });
 }

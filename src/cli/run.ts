@@ -14,7 +14,7 @@ import { checkCommand, initCommand, serveCommand, versionCommand } from './comma
 import { planCommands } from './commands/plans.ts';
 import { requestsCommand } from './commands/requests.ts';
 import { stateCommands } from './commands/state.ts';
-import { backendsCommand, statusCommand } from './commands/status.ts';
+import { backendsCommand, gatewayCommands, statusCommand } from './commands/status.ts';
 import { storeCommand } from './commands/store.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { historyCommand, topCommand } from './commands/traffic.ts';
@@ -26,13 +26,14 @@ import type { Terminal } from './terminal.ts';
 export const EXIT_CODES = [
   '0  success',
   '1  command failed',
-  '2  invalid usage',
+  '2  invalid usage; for status: down',
   '3  gateway unreachable or access denied',
 ];
 
 const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = {
   failed: 1,
   usage: 2,
+  down: 2,
   shut: 3,
   lost: 3,
 };
@@ -73,6 +74,7 @@ export function createProgram(terminal: Terminal): Command {
     storeCommand(terminal.env.STOREGATE_DATA || 'data'),
     checkCommand,
     statusCommand,
+    gatewayCommands,
     backendsCommand,
     topCommand,
     historyCommand,

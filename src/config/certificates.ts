@@ -34,6 +34,8 @@ export interface Certificates {
 
 /** Unix milliseconds. */
 export interface Term {
+  /** The section of the settings that names the file. */
+  readonly setting: string;
   readonly file: string;
   readonly notBefore: number;
   readonly notAfter: number;
@@ -47,16 +49,21 @@ const MAX_TRUSTED = 1_000;
 
 /** `now` in Unix milliseconds. */
 export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-  const about = ({ file, notBefore, notAfter }: Term): string[] => {
-    if (notAfter <= now) return [`the certificate in ${file} has ended on ${day(notAfter)}`];
-    if (notBefore > now) return [`the certificate in ${file} holds only from ${day(notBefore)} on`];
-    return notAfter - now < EXPIRY_NOTICE
-      ? [`the certificate in ${file} ends on ${day(notAfter)}`]
-      : [];
-  };
+  const warnings = terms.flatMap((term) => termWarning(term, now, EXPIRY_NOTICE) ?? []);
   // One file may serve both listeners.
-  return [...new Set([...terms.flatMap(about), ...notes])];
+  return [...new Set([...warnings, ...notes])];
+}
+
+/** `notice`: milliseconds before the end; `null`: the certificate holds longer. */
+export function termWarning(
+  { file, notBefore, notAfter }: Term,
+  now: number,
+  notice: number,
+): string | null {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  if (notAfter <= now) return `the certificate in ${file} has ended on ${day(notAfter)}`;
+  if (notBefore > now) return `the certificate in ${file} holds only from ${day(notBefore)} on`;
+  return notAfter - now < notice ? `the certificate in ${file} ends on ${day(notAfter)}` : null;
 }
 
 /** Unix milliseconds. */
@@ -179,7 +186,7 @@ class Reader {
       return null;
     }
     const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
-    this.terms.push({ file: cert, notBefore, notAfter });
+    this.terms.push({ setting: section, file: cert, notBefore, notAfter });
     if ((statSync(key).mode & 0o004) !== 0)
       this.notes.push(`${keySetting}: everybody on this machine can read its file`);
     return {

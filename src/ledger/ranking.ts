@@ -11,7 +11,7 @@ export const RANKED = [
   'deprecated',
   'operations',
 ] as const;
-type Ranked = (typeof RANKED)[number];
+export type Ranked = (typeof RANKED)[number];
 
 export interface RankedItem {
   readonly client: UsageClient | null;

@@ -48,6 +48,8 @@ export class LedgerWriter {
   #number = 0;
   #bytes = 0;
   #dropped = 0;
+  /** Requests that could not be stored, since the start. */
+  dropped = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   #isReported = false;
@@ -186,6 +188,7 @@ export class LedgerWriter {
       this.#waiting.delete(name);
       this.#bytes -= oldest.bytes.length;
       this.#dropped += oldest.requests;
+      this.dropped += oldest.requests;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, type Metric, Registry } from 'prom-client';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 
 /** The metrics of one process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -36,7 +37,7 @@ export type Sample = Family['values'][number] & {
 export function addFamily(
   registry: Pick<Registry, 'registerMetric'>,
   name: string,
-  get: () => Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>,
+  get: () => MaybePromise<Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>>,
 ): void {
   registry.registerMetric({ name, get } as unknown as Metric);
 }

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { Event, EventOf } from './events.ts';
 import type { BackendStatus } from './peers/status.ts';
 
@@ -39,11 +40,12 @@ type PrimaryGauges = Reads<'workers'>;
 
 /**
  * `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`,
- * `reloadSuccess`: 1 or 0.
+ * `reloadSuccess`: 1 or 0. `health`: 0 to 2, see `severityOf`.
  */
 export type OperatingGauges = Reads<
   'exempted' | 'certificateEnd' | 'ready' | 'reloadSuccess' | 'reloadTime'
->;
+> &
+  Readonly<Record<'health', () => Promise<number>>>;
 
 /** Lines since the start of the process. */
 type LogGauges = Reads<'droppedLines'>;
@@ -55,6 +57,8 @@ export type KeyCacheGauges = Reads<'keyCacheAge'>;
 export type WebhookGauges = Reads<'webhooksWaiting' | 'webhooksOldest' | 'webhooksFailing'>;
 
 type OptionalGauges = OperatingGauges & LogGauges & KeyCacheGauges & WebhookGauges;
+
+export type ReadGauge = () => MaybePromise<number>;
 
 /** Of a process that handles requests, or of the primary of several. */
 export type Gauges = (RequestGauges | PrimaryGauges) & Partial<OptionalGauges>;

@@ -140,6 +140,11 @@ export const METRICS: readonly MetricRow[] = [
     onlyWith: 'exempted',
   }),
   gauge('storegate_ready', 'ready', '1 if the gateway is ready, otherwise 0.'),
+  gauge(
+    'storegate_health',
+    'health',
+    'Health of the gateway as it sees itself: 0 OK, 1 degraded, 2 down.',
+  ),
   counter('storegate_contract_faults_total', ['contract.fault'], {
     help: 'Requests and responses that violate the contract and are only reported.',
     labelNames: ['operation', 'side'],

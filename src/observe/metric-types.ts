@@ -1,4 +1,5 @@
 import type { MetricType, Registry } from 'prom-client';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import { addFamily, type Exemplar, type Sample } from './exposition.ts';
 import type {
   BackendReading,
@@ -7,6 +8,7 @@ import type {
   GaugeRow,
   LabelNames,
   LabelValue,
+  ReadGauge,
   Row,
 } from './metric-rows.ts';
 
@@ -19,15 +21,15 @@ function register(
   registry: Registry,
   { name, help }: Row,
   type: 'counter' | 'gauge' | 'histogram',
-  read: () => Sample[],
+  read: () => MaybePromise<Sample[]>,
   aggregator: 'sum' | 'average' | 'max' = 'sum',
 ): void {
-  addFamily(registry, name, () => ({
+  addFamily(registry, name, async () => ({
     name,
     help,
     type: type as unknown as MetricType,
     aggregator,
-    values: read(),
+    values: await read(),
   }));
 }
 
@@ -116,8 +118,8 @@ export function infoGauge(
   };
 }
 
-export function readGauge(registry: Registry, row: GaugeRow, read: () => number): void {
-  register(registry, row, row.type, () => [{ labels: {}, value: read() }]);
+export function readGauge(registry: Registry, row: GaugeRow, read: ReadGauge): void {
+  register(registry, row, row.type, async () => [{ labels: {}, value: await read() }]);
 }
 
 export function readBackends(

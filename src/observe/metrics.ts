@@ -1,7 +1,14 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
 import type { Figures } from './exposition.ts';
-import type { BackendReading, EventRow, GaugeName, Gauges, LabelValue } from './metric-rows.ts';
+import type {
+  BackendReading,
+  EventRow,
+  GaugeName,
+  Gauges,
+  LabelValue,
+  ReadGauge,
+} from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import {
   type CurrentTrace,
@@ -84,7 +91,7 @@ function inTrace(trace: CurrentTrace, observe: Observe): Observe {
 
 function register(
   registry: Registry,
-  gauges: Readonly<Partial<Record<GaugeName, () => number>>>,
+  gauges: Readonly<Partial<Record<GaugeName, ReadGauge>>>,
   backends: (() => readonly BackendReading[]) | undefined,
   trace: CurrentTrace | null,
 ): Counts {

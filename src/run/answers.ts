@@ -4,12 +4,14 @@ import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries
 import type { GatewayStatus } from '../observe/peers/status.ts';
 import type { Operating } from './operating.ts';
 import type { Processes } from './processes.ts';
-import { configurationStatus } from './status.ts';
+import { configurationStatus, gatewayConditions } from './status.ts';
 
 interface AnsweringParts
   extends Pick<GatewaySources, 'readiness' | 'workers'>,
     Pick<GatewayStatus, 'startedAt'> {
   readonly processes: Processes;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
   readonly operating: Operating;
   /** `null`: before the start. */
   readonly started: { readonly url: string; readonly adminUrl: string } | null;
@@ -25,7 +27,9 @@ export function answersOf(parts: () => AnsweringParts): Self {
     return {
       ...about,
       status() {
-        const { operating, started, startedAt } = parts();
+        const { operating, started, startedAt, clock } = parts();
+        const now = clock();
+        const cacheAge = Math.min(now - startedAt, processes.storage.keyCacheAge?.() ?? 0);
         return {
           version: VERSION,
           node: process.version,
@@ -35,6 +39,7 @@ export function answersOf(parts: () => AnsweringParts): Self {
           startedAt,
           readiness: readiness(),
           configuration: configurationStatus(operating.reloader),
+          conditions: gatewayConditions(operating.reloader, { now, cacheAge }),
         };
       },
     };

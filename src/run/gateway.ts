@@ -1,11 +1,13 @@
+import type { Health } from '@storegate/admin-api';
 import type { Reloaded } from '../admin/context.ts';
+import { ownHealth } from '../admin/health.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { noPeers, type Peers } from '../observe/peers/peers.ts';
+import { noPeers, type Peers, type Self } from '../observe/peers/peers.ts';
 import type { Parts } from '../observe/peers/query.ts';
-import { type ProcessStatus, status } from '../observe/peers/status.ts';
+import { type GatewayStatus, type ProcessStatus, status } from '../observe/peers/status.ts';
 import { makeToken } from '../records/operators/tokens.ts';
 import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
@@ -62,8 +64,9 @@ export async function createGateway(
   const webhooks = new GatewayWebhooks(config);
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
-  const workers = config.workers === 1 ? 0 : config.workers;
-  const self = answersOf(() => ({ ...phase, processes, operating, readiness, workers }));
+  const workers = workersOf(config);
+  const self = answersOf(() => ({ ...phase, processes, operating, readiness, workers, clock }));
+  const states = { readiness, health: () => healthOf(self, clock) };
   const processes = await openProcesses({
     settings: initial,
     gateway: noPeers(self),
@@ -72,7 +75,7 @@ export async function createGateway(
     others: webhooks.listeners,
     onDetection: webhooks.hear,
     gauges: {
-      ...operatingGauges(() => operating.reloader, readiness, phase.startedAt),
+      ...operatingGauges(() => operating.reloader, states, phase.startedAt),
       ...webhooks.gauges,
     },
   });
@@ -83,15 +86,14 @@ export async function createGateway(
   try {
     const sender = { config, gateway: self.name, clock };
     await webhooks.open({ ...sender, records: storage, outbox: storage.outbox }, observe);
-    const webhookAdmin = webhookAdminOf({ ...sender, outbox: webhooks.outbox });
     operating = createOperating({
       initial,
       load,
       contracts,
       processes,
-      webhooks: webhookAdmin,
+      webhooks: webhookAdminOf({ ...sender, outbox: webhooks.outbox }),
       ownToken,
-      readiness,
+      ...states,
       peers,
       clock,
     });
@@ -102,6 +104,13 @@ export async function createGateway(
   if (fetched !== undefined) await keepCopy(config.data, fetched, observe);
   return running({ ...parts, operating }, phase);
 }
+
+/** 0: one process. */
+const workersOf = ({ workers }: Config): number => (workers === 1 ? 0 : workers);
+
+/** As the gateway sees itself. */
+const healthOf = async ({ name, answer }: Self, clock: () => number): Promise<Health> =>
+  ownHealth(name, (await answer(status.name, null)) as GatewayStatus, clock());
 
 async function firstSettings(
   config: ServedConfig,

@@ -1,3 +1,5 @@
+import type { Health } from '@storegate/admin-api';
+import { severityOf } from '@storegate/admin-api/words';
 import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
@@ -32,6 +34,7 @@ interface OperatingParts {
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
+  readonly health: () => Promise<Health>;
   /** Closed by its owner. */
   readonly peers: Peers;
   readonly clock: () => number;
@@ -102,6 +105,7 @@ export function createOperating(parts: OperatingParts) {
     observe,
     ownToken: parts.ownToken,
     readiness: parts.readiness,
+    health: parts.health,
     tls: initial.certificates.admin,
     down: () => processes.readiness().down,
     console: config.console.enabled ? consolePages() : null,
@@ -180,13 +184,14 @@ function refusing(words: string): (error: unknown) => never {
 /** A start has read the files, so it counts as a reload. */
 export function operatingGauges(
   reloader: () => Pick<Reloader<Config>, 'current' | 'last'>,
-  readiness: () => Readiness,
+  { readiness, health }: Pick<OperatingParts, 'readiness' | 'health'>,
   startedAt: number,
 ): OperatingGauges {
   return {
     exempted: () => reloader().current.contract.exempted.length,
     certificateEnd: () => firstEnd(reloader().current.certificates) / 1_000,
     ready: () => Number(readiness() === 'ready'),
+    health: async () => severityOf(await health()),
     reloadSuccess: () => Number((reloader().last?.problems ?? []).length === 0),
     reloadTime: () => (reloader().last?.at ?? startedAt) / 1_000,
   };

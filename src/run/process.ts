@@ -52,7 +52,7 @@ export async function openProcess(parts: ProcessParts) {
   const { config } = settings;
   const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage, ledger })) };
   const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
-  const { observe, metrics, health, recent, ledger, tracing } = listeners;
+  const { log, observe, metrics, health, recent, ledger, tracing } = listeners;
   const storage = await openStorage(parts, observe);
   ledger.begin(storage, await usageReceiver({ config, clock: parts.clock, observe }));
   const guard = openGuard(observe);
@@ -76,7 +76,11 @@ export async function openProcess(parts: ProcessParts) {
   const sources: ProcessSources = {
     id: randomUUID(),
     began: performance.now(),
-    status: () => processStatus(worker, serving, health),
+    status: () =>
+      processStatus(worker, serving, health, {
+        logLines: log.droppedLines,
+        requests: ledger.writer.dropped,
+      }),
     recorder: ledger.recorder,
     uses,
     ...listeners,

@@ -34,6 +34,7 @@ export interface Processes {
     | 'outbox'
     | 'lastKnown'
     | 'announce'
+    | 'keyCacheAge'
   > & { readonly state: State };
   readonly ledger: LedgerAccess;
   readonly uses: AdminContext['uses'];

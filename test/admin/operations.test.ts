@@ -116,6 +116,7 @@ const LOWEST: Readonly<Record<Role, readonly string[]>> = {
     'resetUsage',
     'grantUsage',
     'testWebhooks',
+    'forgetGateway',
   ],
   admin: ['setPlan', 'reload', 'listTokens', 'createToken', 'revokeToken'],
 };

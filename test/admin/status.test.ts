@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { createChanges } from '../../src/admin/change.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { statusOperations } from '../../src/admin/operations/status.ts';
 import { STATUS } from '../support/status.ts';
@@ -18,6 +19,9 @@ const ODD: readonly unknown[] = [
   otherThan({
     processes: [{ ...STATUS.processes[0], backends: [{ upstream: 'default', backend: 's1:80' }] }],
   }),
+  otherThan({ processes: [{ ...STATUS.processes[0], conditions: [{ type: 1 }] }] }),
+  otherThan({ processes: [{ ...STATUS.processes[0], traffic: { requests: -1 } }] }),
+  otherThan({ conditions: null }),
   otherThan({ startedAt: 9e15 }),
   otherThan({ startedAt: '2026' }),
   otherThan({ readiness: '\u001b[2J' }),
@@ -39,7 +43,10 @@ async function reportOf(answer: unknown) {
     ask: async () => ({ answers, unresponsive: ['three'], lost: [], isolated: null }),
   });
   const context = { peers, clock: () => 2 } as unknown as AdminContext;
-  const { body } = await statusOperations(context).getStatus();
+  const { body } = await statusOperations(
+    context,
+    createChanges(context.auditLog).change,
+  ).getStatus();
   return { gateways: body.gateways.map(({ gateway }) => gateway), unresponsive: body.unresponsive };
 }
 

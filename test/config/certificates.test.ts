@@ -234,7 +234,7 @@ describe('a listener', () => {
 describe('warns', () => {
   const DAY = 86_400_000;
   const at = (notBefore: number, notAfter: number) => {
-    const term = { file: 'it.crt', notBefore, notAfter };
+    const term = { setting: 'listen.tls', file: 'it.crt', notBefore, notAfter };
     const terms = [term, term];
     return {
       listen: null,

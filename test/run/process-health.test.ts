@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
-import { readinessOf } from '../../src/run/process-health.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Event } from '../../src/observe/events.ts';
+import { ProcessHealth, readinessOf } from '../../src/run/process-health.ts';
 
 function readiness({ knowsKeys = true, localSince = null as number | null, isReady = true } = {}) {
   const ofState = { localSince, stateTime: null };
@@ -19,5 +20,77 @@ test('a process that starts in an outage is ready if the settings say so', () =>
   expect(readiness({ localSince: 1, isReady: false })).toEqual({
     readiness: 'state_down',
     down: ['state'],
+  });
+});
+
+describe('conditions of a process', () => {
+  const NONE = { logLines: 0, requests: 0 };
+  const START = 1_000_000;
+  let now = START;
+  beforeEach(() => {
+    now = START;
+    jest.spyOn(Date, 'now').mockImplementation(() => now);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  const error = new Error('no space left');
+  const reason = 'no space left';
+
+  test.each<readonly [begin: Event, end: Event, type: string, detail: string]>([
+    [
+      { type: 'state.outage', policy: 'local', error },
+      { type: 'state.recovered', duration: 1 },
+      'redis_down_local',
+      reason,
+    ],
+    [{ type: 'state.write_failed', error }, { type: 'state.write_recovered' }, 'unsaved', reason],
+    [
+      { type: 'primary.unresponsive', error },
+      { type: 'primary.responsive' },
+      'guard_alone',
+      reason,
+    ],
+    [
+      { type: 'state.connection', of: 'messages', isCut: true },
+      { type: 'state.connection', of: 'messages', isCut: false },
+      'redis_connection',
+      '',
+    ],
+  ])('begin with %j, and end with %j', (begin, end, type, detail) => {
+    const health = new ProcessHealth();
+    health.observe(begin);
+    now += 5_000;
+    health.observe(begin);
+    expect(health.report(NONE).conditions).toEqual([{ type, since: START, detail }]);
+    health.observe(end);
+    expect(health.report(NONE).conditions).toEqual([]);
+  });
+
+  test('report a loss from the first one until 5 minutes after the last', () => {
+    const health = new ProcessHealth();
+    const losses = (logLines: number) =>
+      health
+        .report({ logLines, requests: 0 })
+        .conditions?.map(({ since, detail }) => [since, detail]);
+    expect(losses(0)).toEqual([]);
+    expect(losses(1)).toEqual([[START, '1 line']]);
+    now += 200_000;
+    expect(losses(3)).toEqual([[START, '3 lines']]);
+    now += 300_000;
+    expect(losses(3)).toEqual([[START, '3 lines']]);
+    now += 1;
+    expect(losses(3)).toEqual([]);
+    expect(losses(5)).toEqual([[START + 500_001, '2 lines']]);
+  });
+
+  test('name what was lost', () => {
+    const health = new ProcessHealth();
+    health.observe({ type: 'ban_log.dropped', count: 2 });
+    const { conditions } = health.report({ logLines: 1, requests: 3 });
+    expect(conditions?.map(({ type, detail }) => `${type} ${detail}`)).toEqual([
+      'log_dropped 1 line',
+      'usage_dropped 3 requests',
+      'bans_dropped 2 bans',
+    ]);
   });
 });

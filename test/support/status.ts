@@ -19,8 +19,11 @@ export const STATUS: GatewayStatus = {
       stateTime: 0.5,
       backends: [],
       backend: { open: 0, idle: 0, waiting: 0, most: 1 },
+      conditions: [],
+      traffic: { requests: 0, failed: 0, refused: 0 },
     },
   ],
+  conditions: [],
   configuration: {
     settings: 'a',
     plans: 'b',

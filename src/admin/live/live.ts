@@ -10,8 +10,7 @@ import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
-import { backendView } from '../operations/status.ts';
-import { latencyOf, rounded, shownConnections, time } from '../view.ts';
+import { backendView, latencyOf, rounded, shownConnections, time } from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
 const TICK = 2 * SECOND;

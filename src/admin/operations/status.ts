@@ -1,28 +1,52 @@
 import type { Configuration } from '@storegate/admin-api';
+import { judgeHealth, refusesMany } from '@storegate/admin-api/words';
 import { roundMilliseconds } from '../../common/time.ts';
-import {
-  type BackendOfAll,
-  backendsOfAll,
-  type SeenBackend,
-} from '../../observe/peers/backends.ts';
+import { backendsOfAll, type SeenBackend } from '../../observe/peers/backends.ts';
 import { ask } from '../../observe/peers/peers.ts';
 import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
+import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { contractCopyView, lostView, shownConnections, time } from '../view.ts';
+import { healthFacts } from '../health.ts';
+import { backendView, contractCopyView, shownConnections, time } from '../view.ts';
+import { rankClients } from './traffic.ts';
 
 type Differing = Configuration['differs'];
-const COMPARED: Differing = ['settings', 'plans', 'contract'];
 
-export function statusOperations(context: AdminContext) {
+export function statusOperations(context: AdminContext, change: Change) {
   return {
     getStatus: async () => {
-      const { answers, unresponsive, lost, isolated } = await ask(context.peers(), status, null);
-      const differing = differencesIn(answers.map(({ answer }) => answer));
-      const gateways = answers.map(({ gateway, answer }, i) =>
-        shown(gateway, answer, differing[i]!, context.clock()),
+      const answer = await ask(context.peers(), status, null);
+      const now = context.clock();
+      const facts = healthFacts(answer, now);
+      const { lost, unresponsive, isolated } = facts;
+      const gateways = answer.answers.map((one, i) =>
+        shown(one.gateway, one.answer, facts.gateways[i]!.differs, now),
       );
-      return ok({ gateways, lost: lostView(lost), unresponsive, isolated });
+      const mostRefused = refusesMany(facts.traffic) ? await mostRefusedClient(context) : null;
+      const health = judgeHealth({ ...facts, mostRefused });
+      return ok({ health, gateways, lost, unresponsive, isolated });
+    },
+    forgetGateway: (task) => {
+      const name = task.path.gateway;
+      return change(task, `gateway:${name}`, async ({ make }) => {
+        const peers = context.peers();
+        const { lost } = healthFacts(await ask(peers, status, null), context.clock());
+        const found = lost.find(({ gateway }) => gateway === name);
+        if (!found)
+          throw new AdminError(
+            'not_found',
+            `No lost gateway has the name ${JSON.stringify(name)}.`,
+          );
+        const entry: ChangeEntry = {
+          action: 'gateways.forget',
+          target: name,
+          before: found,
+          after: null,
+        };
+        return await make([{ entry, make: () => peers.forget(name) }], ok(found));
+      });
     },
     listBackends: async () => {
       const { answers, unresponsive, isolated } = await ask(context.peers(), status, null);
@@ -39,27 +63,8 @@ export function statusOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** Per gateway, the parts that differ from most gateways. */
-function differencesIn(statuses: readonly GatewayStatus[]): Differing[] {
-  const usual = new Map(
-    COMPARED.map((part) => [
-      part,
-      mostFrequent(statuses.map(({ configuration }) => configuration[part])),
-    ]),
-  );
-  return statuses.map(({ configuration }) =>
-    COMPARED.filter((part) => configuration[part] !== usual.get(part)),
-  );
-}
-
-/** Ties go to the first. */
-function mostFrequent(values: readonly string[]): string | undefined {
-  const groups = [...Map.groupBy(values, (value) => value)];
-  return groups.sort(([, one], [, other]) => other.length - one.length)[0]?.[0];
-}
-
 function shown(gateway: string, status: GatewayStatus, differs: Differing, now: number) {
-  const { startedAt, processes, configuration, readiness, ...rest } = status;
+  const { startedAt, processes, configuration, readiness, conditions: _own, ...rest } = status;
   const { lastReload, waiting, copy, ...digests } = configuration;
   return {
     gateway,
@@ -80,11 +85,20 @@ function shown(gateway: string, status: GatewayStatus, differs: Differing, now: 
   };
 }
 
+/** Of the last minute: its key, or its plan without a key. */
+async function mostRefusedClient(context: AdminContext): Promise<string | null> {
+  const { ranking } = await rankClients(context, 'refused', 'minute', context.clock());
+  const [most] = ranking.items(1);
+  return most?.client?.key ?? most?.client?.plan ?? null;
+}
+
 function processView({
   localSince,
   stateTime,
   backend,
   backends: _backends,
+  conditions: _conditions,
+  traffic: _traffic,
   ...rest
 }: ProcessStatus) {
   return {
@@ -92,25 +106,6 @@ function processView({
     backend: shownConnections(backend),
     localSince: time(localSince),
     stateMs: roundMilliseconds(stateTime),
-  };
-}
-
-export function backendView({
-  seen: _seen,
-  since,
-  state,
-  total,
-  down,
-  connections,
-  ...rest
-}: BackendOfAll) {
-  return {
-    ...rest,
-    state,
-    since: time(since),
-    total,
-    down,
-    connections: shownConnections(connections),
   };
 }
 

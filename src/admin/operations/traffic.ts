@@ -4,7 +4,7 @@ import { parseDuration } from '../../config/units.ts';
 import { type BlockHead, POLICIES } from '../../ledger/block.ts';
 import { startOf } from '../../ledger/names.ts';
 import { joinOutages, type StateOutage } from '../../ledger/outages.ts';
-import { type RankedItem, Ranking } from '../../ledger/ranking.ts';
+import { type Ranked, type RankedItem, Ranking } from '../../ledger/ranking.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
 import { PUBLIC_PLAN } from '../../limits/plans.ts';
@@ -76,17 +76,7 @@ export function trafficOperations(context: AdminContext) {
     },
     getTop: async ({ query, now }) => {
       const { window = 'hour', by = 'requests', limit = 20 } = query;
-      const { length, grain } = WINDOWS[window];
-      const from = startOf(now - length, grain);
-      const period = { from, to: now + MINUTE };
-      const ranking = new Ranking(by);
-      const answer = await readLedger(context.ledger(), {
-        now,
-        from,
-        blocks: (reader) =>
-          grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period),
-        each: async (block) => ranking.add(await block.read('usage')),
-      });
+      const { ranking, answer } = await rankClients(context, by, window, now);
       const { total } = ranking;
       const { lost: _lost, ...view } = coverageView(answer);
       return ok({
@@ -98,6 +88,26 @@ export function trafficOperations(context: AdminContext) {
       });
     },
   } satisfies Partial<AdminOperations>;
+}
+
+/** `now`: Unix milliseconds. */
+export async function rankClients(
+  context: Pick<AdminContext, 'ledger'>,
+  by: Ranked,
+  window: keyof typeof WINDOWS,
+  now: number,
+) {
+  const { length, grain } = WINDOWS[window];
+  const from = startOf(now - length, grain);
+  const period = { from, to: now + MINUTE };
+  const ranking = new Ranking(by);
+  const answer = await readLedger(context.ledger(), {
+    now,
+    from,
+    blocks: (reader) => (grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period)),
+    each: async (block) => ranking.add(await block.read('usage')),
+  });
+  return { ranking, answer };
 }
 
 class Steps {

@@ -1,19 +1,18 @@
-import type { Gateway, Process } from '@storegate/admin-api';
+import type { Finding, Gateway, LostGateway, Process } from '@storegate/admin-api';
 import {
-  backendProblem,
-  configurationProblems,
   connectionsInWords,
-  isWell,
-  lostGateway,
+  findingInWords,
+  healthInWords,
   missingGateways,
   NO_GATEWAY,
   reasonInWords,
   span,
   stateInWords,
-  withoutRedis,
+  statusInWords,
 } from '@storegate/admin-api/words';
-import { call } from '../command.ts';
-import { inSentence } from '../output.ts';
+import { call, command, option } from '../command.ts';
+import { CommandError } from '../connect/api.ts';
+import { doneView, inSentence, safeText } from '../output.ts';
 
 const COLUMNS = [
   'gateway',
@@ -40,25 +39,42 @@ const STORE_COLUMNS = [
   'connections',
 ];
 
-export const statusCommand = call('status', 'show the status of all gateways', {
+export const statusCommand = call('status', 'show the health and status of all gateways', {
+  options: [option('--strict', 'exit with 1 if degraded')],
   details:
-    'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
-  examples: ['status --url http://127.0.0.1:9901'],
-  ask: (api) => api.call('getStatus'),
+    'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail). Exit code 2: Down. A configuration digest that differs from most gateways has a "!".',
+  examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
+  ask: (api, _options: { readonly strict?: true }) => api.call('getStatus'),
   view: {
-    text: (status, page) =>
-      page.table(COLUMNS, status.gateways.map(rowOf), NO_GATEWAY) +
-      page.notes(
-        ...status.gateways.flatMap(problemsOf),
-        ...status.lost.map((gateway) => lostGateway(gateway, inSentence)),
-        ...missingGateways(status),
-      ),
+    text: ({ health, gateways }, page) =>
+      `${safeText(healthInWords(health, inSentence))}\n` +
+      page.table(COLUMNS, gateways.map(rowOf)) +
+      page.notes(...health.findings.slice(1).map(lineOf)),
     names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
   },
-  failure: ({ unresponsive, lost, isolated }) =>
-    unresponsive.length === 0 && lost.length === 0 && isolated === null
-      ? null
-      : 'Not every gateway responded.',
+  failure: ({ health: { status } }, { strict }) => {
+    if (status === 'down') return new CommandError('Requests fail.', { failure: 'down' });
+    return strict && status === 'degraded' ? new CommandError('A promise is not held.') : null;
+  },
+});
+
+const lineOf = (finding: Finding): string =>
+  `${finding.status === 'ok' ? 'Note' : statusInWords(finding.status)}: ${findingInWords(finding, inSentence)}`;
+
+export const gatewayCommands = command('gateways', 'forget lost gateways', {
+  examples: ['gateways forget edge-1:4711'],
+  commands: [
+    call('forget <gateway>', 'remove a lost gateway from the list', {
+      changes: true,
+      details: 'Status names it. A gateway that still runs is listed again.',
+      examples: ['gateways forget edge-1:4711'],
+      ask: (api, _options, gateway) => api.call('forgetGateway', { params: { gateway } }),
+      view: doneView(
+        ({ gateway }: LostGateway) => `${gateway} is forgotten.`,
+        ({ gateway }) => gateway,
+      ),
+    }),
+  ],
 });
 
 export const backendsCommand = call('backends', 'list upstream backends and their health', {
@@ -115,17 +131,4 @@ function connectionsOf(processes: readonly Process[]): string {
     waiting: sum('waiting'),
     limit: sum('limit'),
   });
-}
-
-function problemsOf(one: Gateway): string[] {
-  const since = one.processes
-    .flatMap(({ localSince }) => (localSince === null ? [] : [localSince]))
-    .sort()[0];
-  return [
-    ...configurationProblems(one, inSentence).map(({ words }) => words),
-    ...(since === undefined ? [] : [withoutRedis(one.gateway, since, inSentence)]),
-    ...one.backends
-      .filter((backend) => !isWell(backend))
-      .map((backend) => `${one.gateway}: ${backendProblem(backend, inSentence)}`),
-  ];
 }

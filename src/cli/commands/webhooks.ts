@@ -1,6 +1,7 @@
 import type { WebhookTest } from '@storegate/admin-api';
 import { plural } from '@storegate/admin-api/words';
 import { call, command, option } from '../command.ts';
+import { CommandError } from '../connect/api.ts';
 import { listView, safeText } from '../output.ts';
 
 const COLUMNS = [
@@ -54,7 +55,9 @@ export const webhookCommands = command('webhooks', 'list and test webhook endpoi
       ),
       failure(tests) {
         const failed = tests.filter(({ delivered }) => !delivered).length;
-        return failed === 0 ? null : `Delivery to ${plural(failed, 'endpoint')} failed.`;
+        return failed === 0
+          ? null
+          : new CommandError(`Delivery to ${plural(failed, 'endpoint')} failed.`);
       },
     }),
   ],

@@ -41,9 +41,9 @@ export interface Api extends Omit<Connection, 'call'> {
 
 /**
  * `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. `lost`: it was
- * reached, and does not respond any more.
+ * reached, and does not respond any more. `down`: the health that it reports.
  */
-export type CallFailure = 'usage' | 'shut' | 'lost' | 'failed';
+export type CallFailure = 'usage' | 'shut' | 'lost' | 'down' | 'failed';
 
 interface Details {
   readonly failure?: CallFailure;

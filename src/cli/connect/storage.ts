@@ -107,6 +107,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
     refuseRunning();
     return {
       ask: async () => ({ answers: [], unresponsive: [], lost: [], isolated: null }),
+      forget: async () => {},
       close: async () => {},
     };
   }

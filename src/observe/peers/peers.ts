@@ -28,6 +28,8 @@ export interface PeerAnswers<Answer> {
 export interface Peers {
   /** Rejects only if this gateway's own answer fails. */
   ask(question: string, argument: unknown): Promise<PeerAnswers<unknown>>;
+  /** Removes a lost gateway from the list. */
+  forget(gateway: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function noPeers({ name, answer }: Self): Peers {
         isolated: null,
       };
     },
+    forget: async () => {},
     close: async () => {},
   };
 }

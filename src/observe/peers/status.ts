@@ -1,3 +1,4 @@
+import type { FindingType } from '@storegate/admin-api/words';
 import type { BackendReason } from '../events.ts';
 import { peerQuery } from './query.ts';
 import {
@@ -10,6 +11,7 @@ import {
   listOf,
   type Of,
   oneOf,
+  orAbsent,
   orNull,
 } from './shapes.ts';
 
@@ -59,6 +61,22 @@ const isBackend = has({
 
 export interface BackendStatus extends Of<typeof isBackend> {}
 
+/** `since`: when it began, or the last time of an earlier state; `null`: unknown. */
+const isCondition = has({
+  type: isWord<FindingType>(),
+  since: orNull(isMoment),
+  /** Completes the sentence of the finding. */
+  detail: isText,
+});
+
+/** One fact of a process or gateway that `judgeHealth` judges. */
+export interface Condition extends Of<typeof isCondition> {}
+
+const isConditions = orAbsent(listOf(isCondition));
+
+/** Requests of the last minute: all, with 5xx, and refused by limits. */
+const isTraffic = has({ requests: isCount, failed: isCount, refused: isCount });
+
 export const isProcess = has({
   /** From 1; `null`: a gateway of one process. */
   worker: orNull(isCount),
@@ -73,6 +91,8 @@ export const isProcess = has({
   backend: isConnections,
   /** In the order of the settings. */
   backends: listOf(isBackend),
+  conditions: isConditions,
+  traffic: orAbsent(isTraffic),
 });
 
 export interface ProcessStatus extends Of<typeof isProcess> {}
@@ -110,6 +130,7 @@ const isStatus = has({
   workers: isCount,
   processes: listOf(isProcess),
   configuration: isConfiguration,
+  conditions: isConditions,
 });
 
 export interface GatewayStatus extends Of<typeof isStatus> {}

@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'config.reload',
   'webhooks.test',
   'state.import',
+  'gateways.forget',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

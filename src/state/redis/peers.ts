@@ -168,6 +168,9 @@ export function peersInRedis(
       ]);
       return { isolated: null, ...theirs, answers: [...own.answers, ...theirs.answers] };
     },
+    async forget(gateway) {
+      await withTimeout(redis.zrem(keyOf.peers, gateway), ANSWER_TIMEOUT);
+    },
     async close() {
       isClosed = true;
       await gateways?.close();

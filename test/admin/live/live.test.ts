@@ -65,6 +65,8 @@ class Asked {
               stateTime: null,
               backends: [],
               backend: { open: 1, idle: 0, waiting: 0, most: 8 },
+              conditions: [],
+              traffic: { requests: 0, failed: 0, refused: 0 },
             },
           },
         ],

@@ -33,7 +33,7 @@ export function backendsTests(stand: ConsoleStand): void {
     });
 
     const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
-    const verdict = () => page.getByRole('region', { name: 'Verdict' });
+    const health = () => page.getByRole('region', { name: 'Health' });
     const line = ({ label }: NginxBackend) =>
       page.getByRole('region', { name: 'Backends' }).getByRole('row').filter({ hasText: label });
     const asking = (backend: NginxBackend, state: string) =>
@@ -45,15 +45,15 @@ export function backendsTests(stand: ConsoleStand): void {
       });
 
     test('Overview shows each, and its first line names a backend that went down, and why', async () => {
-      await verdict().getByText('OK', { exact: true }).waitFor();
+      await health().getByText('OK', { exact: true }).waitFor();
       await asking(backends[0]!, 'up');
       await backends[0]!.fail('refuse');
       await asking(backends[0]!, 'down');
-      await verdict().getByText('Degraded', { exact: true }).waitFor();
-      const trouble = verdict().getByRole('listitem').filter({ hasText: 'Backend ' });
+      await health().getByText('Degraded', { exact: true }).waitFor();
+      const trouble = health().getByRole('listitem').filter({ hasText: 'Backend ' });
       expect(await trouble.innerText()).toMatch(
         new RegExp(
-          `^Backend ${backends[0]!.label} of default is down since .*: connection failed\\. Gateways$`,
+          `^Backend ${backends[0]!.label} of default is down: connection failed\\. .* \\(since .*\\) Gateways$`,
         ),
       );
       expect(await line(backends[0]!).first().innerText()).toContain('connection failed');
@@ -69,7 +69,7 @@ export function backendsTests(stand: ConsoleStand): void {
         await table.focus();
         expect(await page.evaluate('document.activeElement.className')).toBe('table');
         expect(
-          await accessibilityFindings(page, { within: '.verdict, .table', rules: RULES_OF_LOOKS }),
+          await accessibilityFindings(page, { within: '.health, .table', rules: RULES_OF_LOOKS }),
         ).toEqual([]);
       }
       await page.emulateMedia({ colorScheme: null });
@@ -77,15 +77,17 @@ export function backendsTests(stand: ConsoleStand): void {
     });
 
     test('Gateways lists all with the gateways that see them; a full outage is shown as such', async () => {
-      await verdict().getByRole('link', { name: 'Gateways' }).first().click();
+      await health().getByRole('link', { name: 'Gateways' }).first().click();
       await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
       await asking(backends[0]!, 'down');
       expect(await line(backends[0]!).first().innerText()).toMatch(/connection failed.* of 128$/s);
       await backends[1]!.fail('refuse');
       await asking(backends[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
-      await verdict().getByText('All 2 backends of default are down.').waitFor();
-      await verdict().getByText('Down', { exact: true }).waitFor();
+      await health()
+        .getByText('All 2 backends of default are down, so its requests fail.')
+        .waitFor();
+      await health().getByText('Down', { exact: true }).waitFor();
     });
 
     test('are up again without an action', async () => {
@@ -93,7 +95,7 @@ export function backendsTests(stand: ConsoleStand): void {
       for (const backend of backends) await asking(backend, 'up');
       await until(
         'no backend is named',
-        async () => !(await verdict().innerText()).includes('Backend '),
+        async () => !(await health().innerText()).includes('Backend '),
       );
       expect(complaints).toEqual([]);
     });

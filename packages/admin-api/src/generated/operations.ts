@@ -30,6 +30,7 @@ export const ROUTES = {
   resetUsage: ['POST', '/usage/{subject}/reset'],
   grantUsage: ['POST', '/usage/{subject}/grant'],
   getStatus: ['GET', '/status'],
+  forgetGateway: ['DELETE', '/gateways/{gateway}'],
   listBackends: ['GET', '/backends'],
   getTop: ['GET', '/top'],
   getHistory: ['GET', '/history'],

@@ -28,6 +28,27 @@ export interface CountingGateway {
   readonly since: string;
 }
 
+export interface Health {
+  readonly status: 'ok' | 'degraded' | 'down';
+  readonly since: string | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface Finding {
+  readonly type: string;
+  readonly status: 'ok' | 'degraded' | 'down';
+  readonly since: string | null;
+  readonly gateways: readonly string[];
+  readonly text: string;
+  readonly action: string;
+}
+
+export interface LostGateway {
+  readonly gateway: string;
+  readonly at: string;
+  readonly replaced: string | null;
+}
+
 export type Readiness = 'ready' | 'stopping' | 'state_down' | 'upstreams_down' | 'no_workers';
 
 export interface Outcomes {
@@ -689,8 +710,9 @@ export interface Config {
 }
 
 export interface Status extends PeerCoverage {
+  readonly health: Health;
   readonly gateways: readonly Gateway[];
-  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
+  readonly lost: readonly LostGateway[];
 }
 
 export interface Backends extends PeerCoverage {
@@ -956,6 +978,12 @@ export interface Operations {
     readonly query: {};
     readonly body?: never;
     readonly response: Status;
+  };
+  readonly forgetGateway: {
+    readonly path: { readonly gateway: string };
+    readonly query: {};
+    readonly body?: never;
+    readonly response: LostGateway;
   };
   readonly listBackends: {
     readonly path: {};

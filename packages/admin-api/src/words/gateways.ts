@@ -1,14 +1,7 @@
-import type {
-  Backend,
-  Configuration,
-  Connections,
-  ContractCopy,
-  Gateway,
-  PeerCoverage,
-} from '../generated/types.ts';
+import type { Backend, Connections, ContractCopy, PeerCoverage } from '../generated/types.ts';
 import { number } from './format.ts';
 
-// Problems of gateways, for the console and the command line.
+// Gateways in words, for the console and the command line.
 
 /** Formats a time of RFC 3339. */
 export type WriteTime = (at: string) => string;
@@ -43,46 +36,9 @@ export const lostGateway = (
   time: WriteTime,
 ): string => `${gateway} was last seen at ${time(at)} and did not shut down.`;
 
-export const withoutRedis = (gateway: string, since: string, time: WriteTime): string =>
-  `${gateway} has had no connection to Redis since ${time(since)}.`;
-
-export const backendProblem = (backend: Backend, time: WriteTime): string =>
-  `Backend ${backend.backend} of ${backend.upstream} is ${stateInWords(backend)} since ${time(backend.since)}: ${reasonInWords(backend)}.`;
-
 export function contractCopyInWords(gateway: string, copy: ContractCopy, time: WriteTime): string {
   const { fetched, reason } = copy;
   return `${gateway} uses a copy of the contract from ${time(fetched)}: the URL ${reason}.`;
-}
-
-export interface ConfigurationProblem {
-  readonly kind: 'reload' | 'copy' | 'difference' | 'restart';
-  readonly words: string;
-}
-
-export function configurationProblems(
-  { gateway, configuration }: Pick<Gateway, 'gateway' | 'configuration'>,
-  time: WriteTime,
-): ConfigurationProblem[] {
-  const { differs, pendingRestart, lastReload, contractCopy }: Configuration = configuration;
-  const problems: ConfigurationProblem[] = [];
-  if (lastReload && lastReload.problems.length > 0) {
-    const words = `${gateway} rejected its files at ${time(lastReload.at)}: ${lastReload.problems.join('; ')}`;
-    problems.push({ kind: 'reload', words });
-  }
-  if (contractCopy) {
-    problems.push({ kind: 'copy', words: contractCopyInWords(gateway, contractCopy, time) });
-  }
-  if (differs.length > 0)
-    problems.push({
-      kind: 'difference',
-      words: `${gateway} differs from most gateways in ${differs.join(', ')}.`,
-    });
-  if (pendingRestart.length > 0)
-    problems.push({
-      kind: 'restart',
-      words: `${gateway} needs a restart for ${pendingRestart.join(', ')}.`,
-    });
-  return problems;
 }
 
 // Backends in words, for the console and the command line.

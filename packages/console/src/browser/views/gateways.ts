@@ -1,4 +1,4 @@
-import type { BackendWithProcesses, Gateway } from '@storegate/admin-api';
+import type { BackendWithProcesses, Gateway, LostGateway } from '@storegate/admin-api';
 import {
   connectionsInWords,
   number,
@@ -7,11 +7,14 @@ import {
   span,
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
+import { call } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
 import { bytes, milliseconds, total } from '../format.ts';
+import { type Act, type Acts, useActs } from '../parts/act.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Badge, Table, Time } from '../parts/data.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
+import { useMay } from '../session.ts';
 
 /**
  * `storegate status` and `storegate backends`: every gateway that shares the state, and the backends
@@ -20,6 +23,8 @@ import { answerView, Missing, View } from '../parts/view.ts';
 export function Gateways() {
   const answer = useAnswer('getStatus', { every: 5_000 });
   const backends = useAnswer('listBackends', { every: 5_000 });
+  const acts = useActs(answer);
+  const mayAct = useMay('operate');
   return h(
     View,
     { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
@@ -27,7 +32,10 @@ export function Gateways() {
       answerView(answer, (status) => [
         h(Missing, { ...status }),
         h(PeerGateways, { gateways: status.gateways }),
+        status.lost.length > 0 &&
+          h(LostGateways, { lost: status.lost, acts: mayAct ? acts : null }),
       ]),
+      acts.dialog,
       h('section', { 'aria-label': 'Backends' }, [
         h('h2', null, 'Backends'),
         answerView(backends, (status) => [
@@ -89,6 +97,32 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
     ],
   });
 }
+
+/** Gateways that did not shut down. */
+function LostGateways({ lost, acts }: { lost: readonly LostGateway[]; acts: Acts | null }) {
+  return h(Table<LostGateway>, {
+    caption: 'Lost gateways',
+    rows: lost,
+    keyOf: ({ gateway }) => gateway,
+    toneOf: ({ replaced }) => (replaced === null ? 'warn' : undefined),
+    columns: [
+      { title: 'Lost gateway', names: true, cell: ({ gateway }) => gateway },
+      { title: 'Last seen', cell: ({ at }) => h(Time, { at }) },
+      { title: 'Replaced', cell: ({ replaced }) => h(Time, { at: replaced }) },
+      acts !== null && { title: 'Acts', cell: ({ gateway }) => acts.button(forgetAct(gateway)) },
+    ],
+  });
+}
+
+const forgetAct = (gateway: string): Act => ({
+  title: `Forget ${gateway}`,
+  verb: 'Forget',
+  effect: 'Removes the gateway from the list. If it still runs, it is listed again.',
+  async run(_form, reason) {
+    await call('forgetGateway', { params: { gateway }, reason });
+    return null;
+  },
+});
 
 /** The processes that see a backend down while others do not. */
 function downFor({ processes }: BackendWithProcesses): string {

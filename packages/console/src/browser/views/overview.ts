@@ -1,12 +1,13 @@
-import type { Backend, LiveNow } from '@storegate/admin-api';
-import { isWell, number, plural } from '@storegate/admin-api/words';
-import { h } from 'preact';
+import type { Backend, Finding, LiveNow, Status } from '@storegate/admin-api';
+import { findingInWords, isWell, number, plural, statusInWords } from '@storegate/admin-api/words';
+import { type ComponentChildren, h } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import { useAnswer } from '../api/hooks.ts';
-import { type StreamState, useLive } from '../api/stream.ts';
+import { type Answer, useAnswer } from '../api/hooks.ts';
+import { useLive } from '../api/stream.ts';
 import { clockTime, milliseconds } from '../format.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Chart } from '../parts/chart.ts';
+import type { Tone } from '../parts/data.ts';
 import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
 import { linkTo } from '../routing.ts';
@@ -20,16 +21,15 @@ import {
 } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
 import { ticksOnLine } from './overview/outcomes.ts';
-import { type Trouble, troublesIn } from './overview/verdict.ts';
 
 /** Ticks that are shown: two minutes. */
 const SHOWN_TICKS = 60;
 
-/** Whether all is well, and how it goes: live, the last hour, the last day. */
+/** The health, and the traffic: live, the last hour, the last day. */
 export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
   const stream = useLive('now', {}, (tick) => setTicks((before) => withTick(before, tick)));
-  const status = useAnswer('getStatus', { every: 10_000 });
+  const status = useAnswer('getStatus', { every: 2_000 });
   return h(
     View,
     {
@@ -37,7 +37,7 @@ export function Overview() {
       about: 'System status',
       actions: [h(Links, null), h(LiveSwitch, stream)],
     },
-    verdictOf(troublesIn(ticks, status.value), ticks.length > 0, stream),
+    h(HealthSection, { value: status.value, error: status.error }),
     h(HistoryPanel, LAST_HOUR),
     ticks.length > 0 && h(Figures, { ticks }),
     ticks.length > 0 && h(Backends, { backends: ticks.at(-1)!.backends }),
@@ -75,34 +75,55 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
   ]);
 }
 
-const TITLES: Readonly<Record<Trouble['view'], string>> = {
+type ViewName = 'gateways' | 'requests' | 'top-clients' | 'configuration';
+
+const TITLES: Readonly<Record<ViewName, string>> = {
   gateways: 'Gateways',
   requests: 'Requests',
   'top-clients': 'Top clients',
   configuration: 'Configuration',
 };
 
-/**
- * Whether all is well; if not, each trouble with a link to its view. `known`: whether there is
- * anything to judge by.
- */
-function verdictOf(troubles: readonly Trouble[], known: boolean, stream: StreamState) {
-  const tone = !known
-    ? 'plain'
-    : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
-  return h('section', { class: `verdict ${tone}`, 'aria-label': 'Verdict' }, [
-    h('p', { class: 'verdict-line', role: 'status' }, headline(troubles, known, stream)),
-    troubles.length > 0 && h('ul', null, troubles.map(troubleItem)),
+/** The view with the details of a finding; default: Gateways. */
+const VIEWS: Readonly<Record<string, ViewName>> = {
+  requests_fail: 'requests',
+  some_requests_fail: 'requests',
+  many_refused: 'top-clients',
+  reload_refused: 'configuration',
+  contract_copy: 'configuration',
+  restart_pending: 'configuration',
+};
+
+const TONES = { ok: 'good', degraded: 'warn', down: 'bad' } as const;
+
+/** The health that the gateway judges, and each finding with a link to its view. */
+function HealthSection({ value, error }: Pick<Answer<Status>, 'value' | 'error'>) {
+  if (value === null) {
+    const words = error === null ? 'Looking …' : 'Unknown: the gateway does not respond.';
+    return healthSection('plain', words);
+  }
+  const { status, since, findings } = value.health;
+  const words = [
+    h('span', null, statusInWords(status)),
+    since !== null && ` since ${clockTime(since)}`,
+    error !== null && ' at last contact',
+  ];
+  return healthSection(error === null ? TONES[status] : 'warn', words, findings);
+}
+
+function healthSection(tone: Tone, words: ComponentChildren, findings: readonly Finding[] = []) {
+  return h('section', { class: `health ${tone}`, 'aria-label': 'Health' }, [
+    h('p', { class: 'health-line', role: 'status' }, words),
+    findings.length > 0 && h('ul', null, findings.map(findingItem)),
   ]);
 }
 
-const troubleItem = ({ tone, words, view }: Trouble) =>
-  h('li', { key: words, class: tone }, `${words} `, h('a', { href: linkTo(view) }, TITLES[view]));
-
-function headline(troubles: readonly Trouble[], known: boolean, { status }: StreamState): string {
-  if (!known) return status === 'lost' ? 'Unknown: the gateway does not respond.' : 'Looking …';
-  if (troubles.length === 0) return status === 'lost' ? 'OK at last contact.' : 'OK';
-  return troubles[0]!.tone === 'bad' ? 'Down' : 'Degraded';
+function findingItem(finding: Finding) {
+  const { type, status } = finding;
+  const words = findingInWords(finding, clockTime);
+  const view = VIEWS[type] ?? 'gateways';
+  const link = h('a', { href: linkTo(view) }, TITLES[view]);
+  return h('li', { key: words, class: TONES[status] }, `${words} `, link);
 }
 
 /** Backends that are up and are shown here; all of them stand in the view Gateways. */

@@ -1,0 +1,319 @@
+import { expect, test } from '@jest/globals';
+import type { Backend } from '../src/index.ts';
+import {
+  type Condition,
+  FINDINGS,
+  type FindingType,
+  findingInWords,
+  type GatewayFacts,
+  type HealthFacts,
+  healthInWords,
+  judgeHealth,
+  severityOf,
+} from '../src/words/index.ts';
+
+const AT = '2030-01-31T10:00:00.000Z';
+const LATER = '2030-01-31T10:05:00.000Z';
+const time = (at: string) => at.slice(11, 16);
+
+const gateway = (changes: Partial<GatewayFacts> = {}): GatewayFacts => ({
+  gateway: 'one',
+  readiness: 'ready',
+  workers: 2,
+  processes: 2,
+  differs: [],
+  conditions: [],
+  ...changes,
+});
+
+const backend = (changes: Partial<Backend> = {}): Backend => ({
+  upstream: 'default',
+  backend: 's1:80',
+  weight: 1,
+  state: 'up',
+  since: AT,
+  reason: null,
+  total: 4,
+  down: 0,
+  inFlight: 0,
+  requests: 0,
+  failures: 0,
+  retries: 0,
+  connections: { open: 0, idle: 0, waiting: 0, limit: 8 },
+  ...changes,
+});
+
+const facts = (changes: Partial<HealthFacts> = {}): HealthFacts => ({
+  gateways: [gateway()],
+  lost: [],
+  unresponsive: [],
+  isolated: null,
+  backends: [backend()],
+  traffic: { requests: 0, failed: 0, refused: 0 },
+  mostRefused: null,
+  ...changes,
+});
+
+const reporting = (type: FindingType, detail = '', since: string | null = AT) =>
+  facts({ gateways: [gateway({ conditions: [{ type, since, detail }] }), gateway()] });
+
+const DOWN = { state: 'down', down: 4, reason: 'hanging' } as const;
+const two = (changes: Partial<GatewayFacts>) => [gateway(changes), gateway({ gateway: 'two' })];
+const lost = (replaced: string | null) => [{ gateway: 'three', at: AT, replaced }];
+const traffic = (requests: number, failed: number, refused = 0) => ({ requests, failed, refused });
+
+type Row = readonly [facts: HealthFacts, code: 0 | 1 | 2, line: string];
+
+/** Facts, the exit code, and the first line of the command. */
+const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
+  no_gateway: [
+    [facts({ gateways: [] }), 2, 'Down: No gateway is running. Start one: storegate serve.'],
+  ],
+  no_gateway_responds: [
+    [facts({ gateways: [], unresponsive: ['one'] }), 2, 'Down: one did not respond. Check its'],
+  ],
+  no_gateway_ready: [
+    [
+      facts({ gateways: [gateway({ readiness: 'no_workers', processes: 0 })] }),
+      2,
+      'Down: No gateway accepts requests: it has no worker. ',
+    ],
+    [
+      facts({ gateways: [gateway({ readiness: 'stopping' })] }),
+      2,
+      'Down: No gateway accepts requests: it is stopping. ',
+    ],
+  ],
+  upstream_down: [
+    [
+      facts({ backends: [backend(DOWN), backend({ ...DOWN, backend: 's2:80', since: LATER })] }),
+      2,
+      'Down since 10:05: All 2 backends of default are down, so its requests fail. ',
+    ],
+    [
+      facts({ backends: [backend(DOWN), backend({ upstream: 'orders' })] }),
+      2,
+      'Down since 10:00: The only backend of default is down, so its requests fail. ',
+    ],
+  ],
+  requests_fail: [
+    [facts({ traffic: traffic(400, 20) }), 2, 'Down: 5.0 % (20 of 400) of the requests'],
+    [facts({ traffic: traffic(3, 3) }), 2, 'Down: 100 % (3 of 3) of the requests'],
+  ],
+  redis_down_deny: [
+    [
+      reporting('redis_down_deny', 'not connected to Redis.'),
+      2,
+      'Down since 10:00: Redis is down, and redis.onOutage refuses requests: not connected to Redis. Check',
+    ],
+  ],
+  listener_certificate: [
+    [
+      reporting('listener_certificate', 'the certificate in a.crt has ended on 2030-01-31'),
+      2,
+      'Down since 10:00: Clients cannot connect: the certificate in a.crt has ended on 2030-01-31. ',
+    ],
+  ],
+  some_requests_fail: [
+    [facts({ traffic: traffic(1_000, 1) }), 1, 'Degraded: 0.1 % (1 of 1,000) of the requests'],
+    [facts({ traffic: traffic(2, 2) }), 1, 'Degraded: 100 % (2 of 2) of the requests'],
+    [facts({ traffic: traffic(1_001, 1) }), 0, 'OK.'],
+  ],
+  redis_down_local: [
+    [
+      reporting('redis_down_local', 'timeout'),
+      1,
+      'Degraded since 10:00: Redis is down, so each gateway counts by itself: timeout. ',
+    ],
+  ],
+  redis_down_allow: [
+    [
+      reporting('redis_down_allow', 'timeout'),
+      1,
+      'Degraded since 10:00: Redis is down, so requests are not counted: timeout. ',
+    ],
+  ],
+  redis_connection: [
+    [reporting('redis_connection'), 1, 'Degraded since 10:00: A connection to Redis is lost'],
+  ],
+  unsaved: [
+    [
+      reporting('unsaved', 'no space left on device (ENOSPC)'),
+      1,
+      'Degraded since 10:00: Counters and changes are not saved: no space left on device (ENOSPC). Free space',
+    ],
+  ],
+  log_dropped: [
+    [reporting('log_dropped', '3 lines'), 1, 'Degraded since 10:00: The log lacks 3 lines. '],
+  ],
+  usage_dropped: [
+    [reporting('usage_dropped', '1 request'), 1, 'Degraded since 10:00: The usage lacks 1 request'],
+  ],
+  bans_dropped: [
+    [reporting('bans_dropped', '1 ban'), 1, 'Degraded since 10:00: The log of bans lacks 1 ban. '],
+  ],
+  guard_alone: [
+    [reporting('guard_alone', 'late'), 1, 'Degraded since 10:00: A worker counts requests without'],
+  ],
+  key_cache_old: [
+    [reporting('key_cache_old'), 1, 'Degraded since 10:00: The key cache is older than 30 minutes'],
+  ],
+  certificate_expired: [
+    [reporting('certificate_expired', 'x'), 1, 'Degraded since 10:00: TLS fails: x. Renew it'],
+  ],
+  certificate_expires: [
+    [
+      reporting('certificate_expires', 'x'),
+      1,
+      'Degraded since 10:00: A certificate must be renewed: x. Renew it',
+    ],
+  ],
+  reload_refused: [
+    [
+      reporting('reload_refused', 'plans.yaml:3:5: "limit" is missing'),
+      1,
+      'Degraded since 10:00: A reload was refused: plans.yaml:3:5: "limit" is missing. Correct',
+    ],
+  ],
+  contract_copy: [
+    [
+      reporting('contract_copy', 'cannot be fetched: status 404'),
+      1,
+      'Degraded since 10:00: The contract is a copy, because its URL cannot be fetched: status 404. ',
+    ],
+  ],
+  configuration_differs: [
+    [
+      facts({ gateways: two({ differs: ['plans', 'contract'] }) }),
+      1,
+      'Degraded: A gateway differs from most gateways in plans, contract. ',
+    ],
+  ],
+  workers_missing: [
+    [facts({ gateways: [gateway({ processes: 1 })] }), 1, 'Degraded: 1 of 2 workers did not resp'],
+  ],
+  gateway_not_ready: [
+    [
+      facts({ gateways: two({ readiness: 'upstreams_down' }) }),
+      1,
+      'Degraded: A gateway accepts no requests: all backends of an upstream are down. ',
+    ],
+    [
+      facts({ gateways: two({ readiness: 'state_down' }) }),
+      1,
+      'Degraded: A gateway accepts no requests: the shared state is down. ',
+    ],
+  ],
+  gateway_unresponsive: [[facts({ unresponsive: ['two'] }), 1, 'Degraded: two did not respond. ']],
+  gateway_lost: [
+    [facts({ lost: lost(null) }), 1, 'Degraded since 10:00: three did not shut down, and no '],
+  ],
+  peers_unreachable: [
+    [facts({ isolated: 'refused' }), 1, 'Degraded: Other gateways are unreachable: refused. '],
+  ],
+  backend_down: [
+    [
+      facts({ backends: [backend(DOWN), backend({ backend: 's2:80', state: 'recovering' })] }),
+      1,
+      'Degraded since 10:00: Backend s1:80 of default is down: no response in time. ',
+    ],
+    [
+      facts({ backends: [backend({ ...DOWN, state: 'partial', down: 1, reason: 'check' })] }),
+      1,
+      'Degraded since 10:00: Backend s1:80 of default is down for 1 of 4 processes: health check failed. ',
+    ],
+  ],
+  gateway_replaced: [
+    [facts({ lost: lost(LATER) }), 0, 'OK: three did not shut down, and another gateway has'],
+  ],
+  gateway_stopping: [
+    [facts({ gateways: two({ readiness: 'stopping' }) }), 0, 'OK: A gateway is stopping.'],
+  ],
+  many_refused: [
+    [
+      facts({ traffic: traffic(1_000, 0, 620), mostRefused: 'key_1' }),
+      0,
+      'OK: Limits refused 62 % (620 of 1,000) of the requests of the last minute, most of them of key_1.',
+    ],
+    [facts({ traffic: traffic(19, 0, 19) }), 0, 'OK.'],
+  ],
+  backend_waiting: [
+    [
+      facts({ backends: [backend({ connections: { open: 8, idle: 0, waiting: 3, limit: 8 } })] }),
+      0,
+      'OK: 3 requests waiting for a backend connection.',
+    ],
+  ],
+  restart_pending: [
+    [reporting('restart_pending', 'listen.port', null), 0, 'OK: A change in the files needs a re'],
+  ],
+};
+
+const ROWS = Object.entries(TABLE).flatMap(([type, rows]) =>
+  rows.map(([given, code, line]) => [type, code, line, given] as const),
+);
+
+test.each(ROWS)('%s: exit code %i, %s', (type, code, line, given) => {
+  const health = judgeHealth(given);
+  expect(healthInWords(health, time).slice(0, line.length)).toBe(line);
+  expect(severityOf(health)).toBe(code);
+  const types = health.findings.map((one) => one.type);
+  expect(types.slice(0, 1)).toEqual(line === 'OK.' ? [] : [type]);
+});
+
+test('all is well: OK', () => {
+  expect(judgeHealth(facts())).toEqual({ status: 'ok', since: null, findings: [] });
+});
+
+test('the worst finding comes first, then the oldest; equal findings of gateways are one', () => {
+  const condition = (type: FindingType, since: string | null): Condition => ({
+    type,
+    since,
+    detail: 'x',
+  });
+  const health = judgeHealth(
+    facts({
+      gateways: [
+        gateway({ conditions: [condition('restart_pending', null), condition('unsaved', LATER)] }),
+        gateway({
+          gateway: 'two',
+          conditions: [condition('unsaved', AT), condition('reload_refused', LATER)],
+        }),
+      ],
+      traffic: traffic(10, 10),
+      backends: [backend({ ...DOWN, since: LATER })],
+    }),
+  );
+  expect(health).toMatchObject({ status: 'down', since: LATER });
+  expect(health.findings.map(({ type, since, gateways }) => [type, since, gateways])).toEqual([
+    ['upstream_down', LATER, []],
+    ['requests_fail', null, []],
+    ['unsaved', AT, ['one', 'two']],
+    ['reload_refused', LATER, ['two']],
+    ['backend_down', LATER, []],
+    ['restart_pending', null, ['one']],
+  ]);
+  expect(findingInWords(health.findings[2]!, time)).toBe(
+    'Counters and changes are not saved: x. Free space in the data folder, or correct its permissions. (since 10:00, one, two)',
+  );
+});
+
+test('an outage of Redis hides what it causes', () => {
+  const conditions = (['redis_connection', 'key_cache_old', 'redis_down_local'] as const).map(
+    (type): Condition => ({ type, since: AT, detail: '' }),
+  );
+  const given = facts({ gateways: [gateway({ conditions })], isolated: 'refused' });
+  expect(judgeHealth(given).findings.map(({ type }) => type)).toEqual(['redis_down_local']);
+});
+
+test('a condition of a newer version is ignored', () => {
+  const unknown = { type: 'constructor' as FindingType, since: AT, detail: '' };
+  expect(judgeHealth(facts({ gateways: [gateway({ conditions: [unknown] })] })).status).toBe('ok');
+});
+
+test('every finding has one sentence, and one instruction unless it only informs', () => {
+  for (const { status, text, action } of Object.values(FINDINGS)) {
+    expect(text).toMatch(/^[A-Z$][^!?]*\.$/);
+    if (status !== 'ok') expect(action).toMatch(/^[A-Z].*\.$/);
+  }
+});

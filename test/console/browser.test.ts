@@ -12,7 +12,7 @@ import { referenceTests } from './browser/reference.ts';
 import { requestsTests } from './browser/requests.ts';
 import { sessionTests } from './browser/session.ts';
 import { ConsoleStand } from './browser/stand.ts';
-import { topTests } from './browser/top.ts';
+import { topTests, usageTests } from './browser/top.ts';
 
 // One suite, because a browser and a gateway are expensive. The order of the tests matters.
 describe('the console in a browser', () => {
@@ -21,6 +21,7 @@ describe('the console in a browser', () => {
   afterAll(() => stand.stop());
 
   topTests(stand);
+  usageTests(stand);
   accessTests(stand);
   referenceTests(stand);
   requestsTests(stand);

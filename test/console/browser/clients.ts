@@ -23,6 +23,12 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByRole('heading', { level: 1, name: id }).waitFor();
       await page.getByText(/banned until .* by configured: scrapes the catalogue/).waitFor();
       await page.getByText('3 of 3 · used up').waitFor();
+      const traffic = page.getByRole('region', { name: 'Requests', exact: true });
+      await traffic.getByLabel('In').selectOption('since this morning');
+      await traffic.getByText('4 requests, 1 refused or failed.').waitFor();
+      await traffic.getByRole('row', { name: 'rate_limit_exceeded listPets 429 1' }).waitFor();
+      const addresses = page.getByRole('region', { name: 'Addresses of refusals and failures' });
+      await addresses.getByRole('row', { name: /^127\.0\.0\.1 1 / }).waitFor();
       await page.getByText('3 of 1,000').waitFor();
       const refused = page.getByRole('link', { name: 'GET listPets' });
       expect(await refused.first().getAttribute('href')).toMatch(/^#\/requests\/[0-9a-f-]{36}$/);

@@ -1,6 +1,32 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { until } from '../../support/until.ts';
 import type { ConsoleStand } from './stand.ts';
+
+export function usageTests(stand: ConsoleStand): void {
+  test('the view Usage sums up a month, downloads it, and names callers of deprecated operations', async () => {
+    const { mobile } = stand.operated;
+    const { page, complaints } = await stand.open('read', 'usage');
+    const usage = page.getByRole('region', { name: 'Usage' });
+    await usage.getByRole('row', { name: /^acme \d+ 32 6 0 / }).waitFor();
+    await usage.getByRole('row', { name: /^without a valid key 0 3 3 0 / }).waitFor();
+    await page.getByLabel('By').selectOption('Account and operation');
+    await page.getByLabel('Account', { exact: true }).fill('acme');
+    await page.keyboard.press('Enter');
+    await usage.getByRole('row', { name: /^acme getPet / }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download (CSV)' }).click();
+    const file = await downloading;
+    expect(file.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-by-account-operation\.csv$/);
+    const text = readFileSync(await file.path(), 'utf8');
+    expect(text).toMatch(/^account,operation,requests,/);
+    expect(text).toContain('\nacme,listPets,');
+    expect(text).not.toContain('northwind');
+    const deprecated = page.getByRole('region', { name: 'Calls of deprecated operations' });
+    await deprecated.getByRole('row', { name: `getPet acme ${mobile.id} 2 ` }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+}
 
 export function topTests(stand: ConsoleStand): void {
   test('the view Top clients shows who sends and is refused most, with links to them', async () => {

@@ -25,6 +25,7 @@ import { Overview } from './views/overview.ts';
 import { Plans } from './views/plans.ts';
 import { Requests } from './views/requests.ts';
 import { Top } from './views/top.ts';
+import { Usage } from './views/usage.ts';
 
 const REFUSED = 'You were signed out. Sign in again to continue.';
 
@@ -164,6 +165,7 @@ const VIEWS: readonly {
   { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
   { name: 'requests', title: 'Requests', view: Requests },
   { name: 'top-clients', title: 'Top clients', view: Top },
+  { name: 'usage', title: 'Usage', view: Usage },
   { name: 'bans', title: 'Bans', view: Bans },
   { name: 'keys', title: 'Keys', view: Keys },
   { name: 'plans', title: 'Plans', view: Plans },

@@ -104,6 +104,10 @@ export async function openStream(
   throw error;
 }
 
+/** The address of a report as CSV, for a link. */
+export const usageDownload = (query: ParamsOf<'getUsageReport'>): string =>
+  API + ROUTES.getUsageReport[1] + searchOf({ ...query, format: 'csv' });
+
 export const whoIsSignedIn = () => sent<Session>(SESSION, { method: 'GET' });
 export const signIn = (token: string) =>
   sent<Session>(SESSION, {

@@ -11,6 +11,7 @@ import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 import { Activity, useSubject } from './clients/activity.ts';
+import { Traffic } from './clients/traffic.ts';
 import { Windows } from './clients/windows.ts';
 import { List, StatusOf } from './keys.ts';
 
@@ -68,6 +69,7 @@ function KeyPage({ name }: { name: string }) {
     [
       answerView(key, (value) => [
         h(Windows, { name, subject, acts }),
+        h(Traffic, { name }),
         h(Record, { value, acts }),
         h(Activity, { name, subject }),
       ]),
@@ -151,6 +153,7 @@ function AccountPage({ name }: { name: string }) {
           ['Own limits', value.limits],
         ],
       }),
+      h(Traffic, { name }),
       value.keys > 0 && h(Windows, { name, subject, acts }),
       h('h2', null, 'Keys'),
       mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),

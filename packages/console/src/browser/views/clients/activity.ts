@@ -2,6 +2,7 @@ import type { Audit, Entry, RefusedRequest, Requests } from '@storegate/admin-ap
 import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
+import { total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { isKeyId, Table, Time } from '../../parts/data.ts';
 import { answerView, Missing } from '../../parts/view.ts';
@@ -9,6 +10,8 @@ import { linkTo } from '../../routing.ts';
 import { inWords } from '../audit/changes.ts';
 
 const SHOWN = 20;
+/** Refusals and failures in memory, by which addresses are counted. */
+const COUNTED = 200;
 
 /** What a key or an account has left behind. */
 export type SubjectRecords = ReturnType<typeof useSubject>;
@@ -19,7 +22,7 @@ export function useSubject(name: string) {
   const usage = useAnswer('getUsage', { params: { subject: name }, every: isKey ? 5_000 : 15_000 });
   const bans = useAnswer('listBanHistory', { params: { subject: name, limit: SHOWN } });
   const refusals = useAnswer('listRequests', {
-    params: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: SHOWN },
+    params: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: COUNTED },
     every: 10_000,
   });
   const changes = useAnswer('listAudit', { params: { target: name, limit: SHOWN } });
@@ -37,6 +40,7 @@ export function Activity({ name, subject }: { name: string; subject: SubjectReco
     answerView(subject.refusals, (answer) => [
       h(Missing, { ...answer }),
       h(Refused, { name, ...answer }),
+      answer.requests.length > 0 && h(Addresses, { ...answer }),
       more(
         'live',
         linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
@@ -67,7 +71,7 @@ const more = (key: string, href: string, words: string) => h('p', { key }, h('a'
 function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests'>) {
   return h(Table<Alike>, {
     caption: 'Latest refusals and failures',
-    rows: folded(requests),
+    rows: folded(requests).slice(0, SHOWN),
     keyOf: ({ id }) => id,
     empty: 'None in memory. Gateways keep the latest ones until they stop.',
     columns: [
@@ -87,6 +91,29 @@ function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests
       },
       { title: 'From', cell: ({ address }) => address },
       { title: 'Times', figure: true, cell: timesOf },
+    ],
+  });
+}
+
+interface AddressRow {
+  readonly address: string;
+  readonly requests: number;
+  readonly last: string;
+}
+
+/** Where they came from; the list has no good requests. */
+function Addresses({ requests }: Pick<Requests, 'requests'>) {
+  const rows = [...Map.groupBy(requests, ({ address }) => address)].map(([address, some]) => {
+    return { address, requests: total(some, ({ repeated }) => repeated + 1), last: some[0]!.at };
+  });
+  return h(Table<AddressRow>, {
+    caption: 'Addresses of refusals and failures',
+    rows: rows.slice(0, SHOWN),
+    keyOf: ({ address }) => address,
+    columns: [
+      { title: 'Address', names: true, cell: ({ address }) => address },
+      { title: 'Refused or failed', figure: true, cell: (row) => number(row.requests) },
+      { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
     ],
   });
 }

@@ -1,0 +1,153 @@
+import type { UsageReport } from '@storegate/admin-api';
+import { number, plural } from '@storegate/admin-api/words';
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../api/hooks.ts';
+import { clockTime, dayTime, total } from '../../format.ts';
+import { Chart } from '../../parts/chart.ts';
+import { isKeyId, Table } from '../../parts/data.ts';
+import { Choice } from '../../parts/fields.ts';
+import type { Look } from '../../parts/looks.ts';
+import { answerView, Missing } from '../../parts/view.ts';
+import type { UsageRow } from '../usage/rows.ts';
+import { isRefusal, KINDS, kindOf, refusalsIn, requestsOf, startsOf } from './usage-steps.ts';
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+
+/** `back`: milliseconds before now; 0: since midnight, by the clock of the reader. */
+const SPANS = {
+  hour: { words: 'the last hour', by: 'minute', length: MINUTE, back: HOUR },
+  today: { words: 'since this morning', by: 'hour', length: HOUR, back: 0 },
+  day: { words: 'the last day', by: 'hour', length: HOUR, back: DAY },
+  month: { words: 'the last 30 days', by: 'day', length: DAY, back: 30 * DAY },
+} as const;
+type Span = (typeof SPANS)[keyof typeof SPANS];
+
+const OPTIONS = Object.entries(SPANS).map(([name, { words }]) => [name, words] as const);
+
+/** The begin moves in few steps, because another begin is another question. */
+function beginOf({ back, length }: Span): string {
+  if (back === 0) return new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  const step = Math.min(10 * length, HOUR);
+  return new Date(Math.floor((Date.now() - back) / step) * step).toISOString();
+}
+
+/** What became of the requests of a key or an account, and what was refused of them, and why. */
+export function Traffic({ name }: { name: string }) {
+  const [chosen, setChosen] = useState<keyof typeof SPANS>('day');
+  const span = SPANS[chosen];
+  const from = beginOf(span);
+  const answer = useAnswer('getUsageReport', {
+    params: {
+      [isKeyId(name) ? 'key' : 'account']: name,
+      from,
+      by: `${span.by},operation,status,code`,
+    },
+    every: 60_000,
+  });
+  return h('section', { 'aria-label': 'Requests' }, [
+    h('div', { class: 'section-head' }, [
+      h('h2', null, 'Requests'),
+      h(Choice, {
+        label: 'In',
+        options: OPTIONS,
+        value: chosen,
+        onChoice: (one) => setChosen(one as keyof typeof SPANS),
+      }),
+    ]),
+    answerView(answer, (report) => [
+      h(Missing, { ...report }),
+      h(Charts, { report, span, from }),
+      h(Refusals, { rows: report.rows }),
+    ]),
+  ]);
+}
+
+const LOOKS = {
+  answered: 'good',
+  limited: 'warn',
+  banned: 'ban',
+  failed: 'bad',
+  refused: 'soft',
+} as const;
+/** Codes that have a series of their own; the others are one together. */
+const MOST_CODES = 4;
+const OTHERS = 'others';
+
+interface ChartsProps {
+  readonly report: UsageReport;
+  readonly span: Span;
+  readonly from: string;
+}
+
+function Charts({ report: { rows, since }, span, from }: ChartsProps) {
+  const starts = startsOf(from, span);
+  const name = span.by === 'day' ? dayOf : dayTime;
+  const count = (some: readonly UsageRow[]) => requestsOf(some, starts, span, since);
+  const looks = looksOf(refusalsIn(rows));
+  const codeIn = (row: UsageRow) => (looks.has(reasonOf(row)) ? reasonOf(row) : OTHERS);
+  const refusals = rows.filter(isRefusal);
+  const chart = { kind: 'bars', steps: starts.map(name), format: number } as const;
+  return h('div', { class: 'charts' }, [
+    h(Chart, {
+      ...chart,
+      key: `requests ${span.by}`,
+      title: `Requests per ${span.by}`,
+      series: KINDS.map((kind) => {
+        const values = count(rows.filter((row) => kindOf(row) === kind));
+        return { name: kind === 'refused' ? 'other refusals' : kind, look: LOOKS[kind], values };
+      }),
+    }),
+    looks.size > 0 &&
+      h(Chart, {
+        ...chart,
+        key: `refusals ${span.by} ${[...looks.keys()]}`,
+        title: `Refusals and failures per ${span.by}`,
+        series: [...looks].map(([name, look]) => {
+          const values = count(refusals.filter((row) => codeIn(row) === name));
+          return { name, look, values };
+        }),
+      }),
+  ]);
+}
+
+/** A look for each code, that of its kind if no code with more requests has it. */
+function looksOf(refusals: readonly UsageRow[]): ReadonlyMap<string, Look> {
+  const codes = Map.groupBy(refusals, reasonOf);
+  const free = new Set<Look>(['warn', 'ban', 'bad', 'soft']);
+  const looks = new Map<string, Look>();
+  for (const [code, [first]] of [...codes].slice(0, MOST_CODES)) {
+    const own = LOOKS[kindOf(first!)];
+    const look = free.has(own) ? own : [...free][0]!;
+    free.delete(look);
+    looks.set(code, look);
+  }
+  if (codes.size > MOST_CODES) looks.set(OTHERS, 'good');
+  return looks;
+}
+
+/** Failures of backends have a status only. */
+const reasonOf = ({ code, status }: UsageRow): string => code ?? `${status} of the backend`;
+
+const dayOf = (at: number) => clockTime(new Date(at).toISOString()).slice(0, 10);
+
+function Refusals({ rows }: { rows: readonly UsageRow[] }) {
+  const refusals = refusalsIn(rows);
+  const all = total(rows, ({ requests }) => requests);
+  const refused = total(refusals, ({ requests }) => requests);
+  return [
+    h('p', { class: 'about' }, `${plural(all, 'request')}, ${number(refused)} refused or failed.`),
+    refusals.length > 0 &&
+      h(Table<UsageRow>, {
+        caption: 'Refusals and failures by code and operation',
+        rows: refusals,
+        keyOf: (row) => `${row.status} ${row.code} ${row.operation}`,
+        columns: [
+          { title: 'Code', names: true, cell: reasonOf },
+          { title: 'Operation', cell: ({ operation }) => operation },
+          { title: 'Status', figure: true, cell: ({ status }) => status },
+          { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
+        ],
+      }),
+  ];
+}

@@ -1,0 +1,157 @@
+import type { UsageReport } from '@storegate/admin-api';
+import { lostGateway, NO_USAGE, number } from '@storegate/admin-api/words';
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import { usageDownload } from '../api/client.ts';
+import { useAnswer } from '../api/hooks.ts';
+import { bytes, clockTime } from '../format.ts';
+import { ClientLink, type Column, planLink, Table } from '../parts/data.ts';
+import { Choice, Filters, SearchField } from '../parts/fields.ts';
+import { answerView, asParagraph, Missing, Notice, View } from '../parts/view.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { goUnlessSecret } from '../secrets.ts';
+import { callersIn, type DeprecatedCaller, months, periodOf, type UsageRow } from './usage/rows.ts';
+
+const BY = [
+  ['account', 'Account'],
+  ['account,operation', 'Account and operation'],
+  ['account,key', 'Key'],
+  ['plan', 'Plan'],
+  ['operation', 'Operation'],
+  ['day', 'Day'],
+] as const;
+
+/** Months that `usage.days` keeps by default. */
+const MONTHS = 13;
+/** Rows that are shown; a download has all. */
+const SHOWN = 200;
+
+/** `storegate usage report`: who used what in a month, as a table and a file. */
+export function Usage({ place: { query } }: { place: Place }) {
+  const all = months(MONTHS);
+  const { account = '' } = query;
+  const month = all.find((one) => one === query.month) ?? all[0]!;
+  const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
+  const params = { ...periodOf(month), by, account };
+  const answer = useAnswer('getUsageReport', { params });
+  const go = (changed: Readonly<Record<string, string>>) =>
+    goUnlessSecret('usage', '', { month, by, account, ...changed });
+  return h(
+    View,
+    {
+      title: 'Usage',
+      about: 'Requests and units of a month, in UTC',
+      actions: h(
+        'a',
+        { href: usageDownload(params), download: `usage-${month}-by-${by.replace(',', '-')}.csv` },
+        'Download (CSV)',
+      ),
+    },
+    h(
+      Filters,
+      { label: 'Filter usage', onSubmit: go, all: account && linkTo('usage', '', { by }) },
+      [
+        h(Choice, {
+          label: 'Month',
+          value: month,
+          options: all.map((one) => [one, monthName(one)] as const),
+          onChoice: (one) => go({ month: one }),
+        }),
+        h(Choice, { label: 'By', value: by, options: BY, onChoice: (one) => go({ by: one }) }),
+        h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 256 }),
+      ],
+    ),
+    answerView(answer, (report) => [h(Gaps, { report }), h(Rows, { rows: report.rows, by })]),
+    h(DeprecatedCalls, null),
+  );
+}
+
+const monthName = (month: string) =>
+  new Date(`${month}-01`).toLocaleDateString('en-GB', {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+
+/** What the figures lack. */
+function Gaps({ report }: { report: UsageReport }) {
+  const { dropped } = report;
+  const gaps = [
+    ...report.lost.map((one) => lostGateway(one, clockTime)),
+    ...(dropped > 0 ? [`At least ${number(dropped)} requests could not be stored.`] : []),
+  ];
+  return [
+    h(Missing, { ...report }),
+    gaps.length > 0 && h(Notice, { tone: 'warn' }, gaps.map(asParagraph)),
+  ];
+}
+
+const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
+  day: { title: 'Day', names: true, cell: ({ day }) => day },
+  account: { title: 'Account', names: true, cell: ({ account }) => whose(account) },
+  key: { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
+  plan: { title: 'Plan', names: true, cell: ({ plan }) => (plan ? planLink(plan) : '–') },
+  operation: { title: 'Operation', cell: ({ operation }) => operation },
+};
+
+const whose = (account: string | null | undefined) =>
+  account ? h(ClientLink, { who: account }) : 'without a valid key';
+
+function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
+  const sorted = by === 'day' ? rows : rows.toSorted((one, other) => other.units - one.units);
+  const figure = (title: string, cell: Column<UsageRow>['cell']) => ({ title, figure: true, cell });
+  return [
+    h(Table<UsageRow>, {
+      caption: 'Usage',
+      rows: sorted.slice(0, SHOWN),
+      keyOf: (row) => JSON.stringify([row.day, row.account, row.key, row.plan, row.operation]),
+      empty: NO_USAGE,
+      columns: [
+        ...by.split(',').map((name) => DIMENSIONS[name]!),
+        figure('Units', ({ units }) => number(units)),
+        figure('Requests', ({ requests }) => number(requests)),
+        figure('Refused', ({ refused }) => number(refused)),
+        figure('Failed', ({ failed }) => number(failed)),
+        figure('Received', ({ received }) => bytes(received)),
+        figure('Sent', ({ sent }) => bytes(sent)),
+      ],
+    }),
+    rows.length > SHOWN &&
+      h(
+        'p',
+        { class: 'about' },
+        `The first ${SHOWN} of ${number(rows.length)}: a download has all.`,
+      ),
+  ];
+}
+
+/** Days in which calls of deprecated operations are looked for. */
+const DAYS = 90;
+
+/** Who calls what is deprecated: whom to write to before it is removed. */
+function DeprecatedCalls() {
+  const [from] = useState(() =>
+    new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10),
+  );
+  const answer = useAnswer('getUsageReport', {
+    params: { from, by: 'day,operation,account,key', deprecated: true },
+  });
+  return [
+    h('h2', null, `Deprecated operations, last ${DAYS} days`),
+    answerView(answer, ({ rows }) =>
+      h(Table<DeprecatedCaller>, {
+        caption: 'Calls of deprecated operations',
+        rows: callersIn(rows).slice(0, SHOWN),
+        keyOf: ({ operation, account, key }) => JSON.stringify([operation, account, key]),
+        empty: 'No calls of deprecated operations.',
+        columns: [
+          { title: 'Operation', names: true, cell: ({ operation }) => operation },
+          { title: 'Account', cell: ({ account }) => whose(account) },
+          { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
+          { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
+          { title: 'Last', cell: ({ last }) => last },
+        ],
+      }),
+    ),
+  ];
+}

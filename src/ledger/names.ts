@@ -46,7 +46,7 @@ export function blocksUnder(
   }
 }
 
-export interface SliceName {
+interface SliceName {
   /** Unix milliseconds. */
   readonly minute: number;
   readonly process: string;

@@ -13,7 +13,7 @@ const SENDING = 15 * SECOND;
  */
 export type SendUsage = (name: string, block: Block) => Promise<boolean>;
 
-export interface PendingExportsOptions {
+interface PendingExportsOptions {
   readonly store: Pick<LedgerStore, 'sizes' | 'read'>;
   readonly sendUsage: SendUsage;
   readonly damaged: (damage: string) => void;

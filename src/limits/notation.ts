@@ -102,7 +102,7 @@ function kindInShort({ kind, zone, anchor, excess }: Window): string {
   return excess === undefined ? text : `${text}+${excess}`;
 }
 
-export interface EntryFault {
+interface EntryFault {
   readonly field: 'per' | 'zone' | 'anchor' | 'overage';
   /** What the field must be, as the end of a sentence. */
   readonly expected: string;

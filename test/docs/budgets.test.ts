@@ -43,7 +43,7 @@ const BUDGETS: Record<string, number> = {
   'docs/performance.md': 600,
   'docs/validation.md': 1910,
 };
-const MOST_IN_ALL = 35_500;
+const MOST_IN_ALL = 36_500;
 const MOST_LINES_OF_CHANGELOG = 40;
 
 describe('budgets', () => {
@@ -51,7 +51,7 @@ describe('budgets', () => {
     expect(words(file)).toBeLessThanOrEqual(most);
   });
 
-  test('the pages of docs/ have at most 35,500 words', () => {
+  test('the pages of docs/ have at most 36,500 words', () => {
     const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
     const all = pages.map((file) => words(`docs/${file}`)).reduce((sum, one) => sum + one, 0);
     expect(all).toBeLessThanOrEqual(MOST_IN_ALL);

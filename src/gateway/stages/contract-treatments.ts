@@ -17,7 +17,7 @@ export function enforcing(suggest: Suggest): Treatment {
   };
 }
 
-export interface ReportingParts {
+interface ReportingParts {
   readonly suggest: Suggest;
   readonly report: Report;
   /** Where requests without an operation go. */

@@ -10,7 +10,7 @@ interface Alert {
   readonly alert: string;
   readonly for: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly condition: string; readonly description: string };
+  readonly annotations: Readonly<Record<'condition' | 'description' | 'runbook', string>>;
 }
 
 /** Metrics and alerts as Markdown; docs/metrics.md is this text. */
@@ -66,5 +66,6 @@ export function labelsOf(row: MetricRow): readonly string[] {
 
 function alertRow({ alert, for: lasting, labels, annotations }: Alert): string {
   const condition = `${annotations.condition.replace(/\.$/, '')}, for ${lasting}.`;
-  return `| \`${alert}\` | ${labels.severity} | ${condition} | ${annotations.description} |`;
+  const page = annotations.runbook.replace(/^docs\//, '');
+  return `| [\`${alert}\`](${page}) | ${labels.severity} | ${condition} | ${annotations.description} |`;
 }

@@ -108,6 +108,19 @@ describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
     expect(annotations.description).toMatch(/^.{60,}\.$/);
   });
 
+  test('names the section of a page that says what to do', () => {
+    const [page, anchor] = annotations.runbook!.split('#');
+    const headings = readFileSync(join(root, page!), 'utf8').match(/^#+ .*$/gm)!;
+    const anchors = headings.map((heading) =>
+      heading
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    expect(anchors).toContain(anchor);
+  });
+
   test('names only labels that it has when it fires', () => {
     const texts = Object.values(annotations).join();
     const named = [...texts.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!);

@@ -21,6 +21,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'contract.copy_failed': 'The copy of the contract could not be stored: check the data folder.',
   'contract.exempted': 'Operations are not enforced, because the contract has mistakes in them.',
   'contract.hidden': 'Operations have a path that the gateway answers itself.',
+  'cost.invalid': 'The header `cost.header` of a response is not a number of units.',
   retry: 'A request is sent again, because a backend failed it.',
   'upstream.down': 'A backend is down: `storegate backends`.',
   'upstream.up': 'The backend is up again, or was removed from the settings.',

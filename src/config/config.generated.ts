@@ -154,6 +154,7 @@ export interface GatewaySettings {
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };
+  readonly cost: { readonly header: string | null; readonly refund: readonly (Unit<'statuses'>)[] };
   readonly usage: {
     readonly enabled: boolean;
     readonly hours: Unit<'duration'>;

@@ -6,7 +6,13 @@ import { type SchemaError, valueError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
 import { type Settings, settingValue } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
-import { mountErrors, STATUSES, upstreamErrors, upstreamsErrors } from './upstreams.ts';
+import {
+  mountErrors,
+  reversedRange,
+  STATUSES,
+  upstreamErrors,
+  upstreamsErrors,
+} from './upstreams.ts';
 
 /** Between settings. Only checked if all settings that it reads are valid. */
 export interface Rule {
@@ -35,6 +41,9 @@ export const rules: readonly Rule[] = [
     sameIdentity,
   ),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
+  rule(['cost.refund'], (refund: readonly (string | number)[]) =>
+    reversedRange(refund, '/cost/refund'),
+  ),
   rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
   rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
 ];

@@ -134,11 +134,14 @@ function reversedRanges(upstream: unknown, at: string): SchemaError[] {
   return STATUSES.flatMap((name) => {
     const [, section, key] = name.split('.');
     const statuses = (valueAt(upstream, `${section}.${key}`) ?? []) as readonly (string | number)[];
-    const turned = statuses
-      .map((text) => String(text).split('-'))
-      .findIndex(([from, to = from]) => Number(from) > Number(to));
-    return turned === -1
-      ? []
-      : [valueError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
+    return reversedRange(statuses, `${at}/${section}/${key}`);
   });
+}
+
+/** The first of these statuses whose range is reversed. */
+export function reversedRange(statuses: readonly (string | number)[], at: string): SchemaError[] {
+  const turned = statuses
+    .map((text) => String(text).split('-'))
+    .findIndex(([from, to = from]) => Number(from) > Number(to));
+  return turned === -1 ? [] : [valueError(`${at}/${turned}`, 'must begin with the smaller status')];
 }

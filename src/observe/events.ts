@@ -61,6 +61,10 @@ interface Events {
    * Operations with requests that the gateway answers itself; each with the path and its setting.
    */
   'contract.hidden': { operations: readonly string[] };
+  /** A response has cost more or less than its request was charged. */
+  'cost.settled': { result: 'charged' | 'returned' };
+  /** A backend reported a cost that is not a number of units. */
+  'cost.invalid': { operation: string };
   retry: { id: string; upstream: string; backend: string; error: Error };
   /** The retry budget is used up. */
   'retry.refused': { upstream: string };

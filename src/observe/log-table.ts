@@ -82,6 +82,9 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     'contract.hidden': ({ operations }) => warn({ count: operations.length, operations }),
+    'cost.settled': silent,
+    'cost.invalid': ({ operation }) =>
+      throttled(`cost.invalid ${operation}`, (count) => warn({ operation, count })),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, backend, error }) =>
       warn(

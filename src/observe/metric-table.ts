@@ -42,6 +42,12 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['plan', 'verdict'],
     count: (add, { plan, verdict }) => verdict !== null && add(plan ?? 'none', verdict),
   }),
+  counter('storegate_cost_settlements_total', ['cost.settled', 'cost.invalid'], {
+    help: 'Responses after which units were charged or returned (cost.header, cost.refund); invalid: their header had no valid number.',
+    labelNames: ['result'],
+    count: (add, event) => add(event.type === 'cost.settled' ? event.result : 'invalid'),
+    onlyWith: 'inFlight',
+  }),
   counter('storegate_near_limit_admissions_total', ['request'], {
     help: 'Admitted requests that left at most a fifth of a window.',
     labelNames: ['plan'],

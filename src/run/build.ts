@@ -20,7 +20,7 @@ import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import { createPipeline, type Parts, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
-import { createCors, isOfBackend, isPreflight } from '../gateway/reply/cors.ts';
+import { type Cors, createCors, isOfBackend, isPreflight } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
 import { createJoinTunnel } from '../gateway/reply/tunnel.ts';
@@ -36,6 +36,7 @@ import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
 import { admitPreflights, withPreflights } from '../gateway/stages/preflights.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
+import { withSettlement } from '../gateway/stages/settle.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { createRequestFields, type RequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
@@ -54,19 +55,13 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { config, contract } = settings;
   const { largeChecks, observe, clock, tracing, guard, via } = longLived;
   const cors = createCors(config.cors);
-  const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({ cors, guard, observe, timing, hasReference: hasReference(config) });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const { names, authenticate } = createReading(settings, longLived);
   const returned = new ReturnedNames({ cors: isOfBackend(config.cors), via });
   const routes = routesOf(settings, longLived, returned);
-  const { forward, tunnel } = createForward({
-    requestFields: requestFieldsOf(config, longLived),
-    joinTunnel: createJoinTunnel(answer, returned),
-    plainAnswers: responses !== 'off',
-  });
+  const { forward, tunnel, answer } = createAnswering(config, longLived, { cors, returned });
   return createPipeline({
     guard: createRequestGuard({
       config: config.http,
@@ -101,6 +96,23 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     route: createRouting(config, routes, longLived),
     takesTunnel: tunnelTest(routes),
   });
+}
+
+/** What gets responses, and what writes them. */
+function createAnswering(
+  config: Config,
+  longLived: LongLived,
+  { cors, returned }: { readonly cors: Cors; readonly returned: ReturnedNames },
+) {
+  const { guard, observe, state } = longLived;
+  const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
+  const answer = createAnswer({ cors, guard, observe, timing, hasReference: hasReference(config) });
+  const forwards = createForward({
+    requestFields: requestFieldsOf(config, longLived),
+    joinTunnel: createJoinTunnel(answer, returned),
+    plainAnswers: config.contract.responses !== 'off',
+  });
+  return withSettlement({ ...forwards, answer }, { cost: config.cost, state, observe });
 }
 
 function treatmentOf(

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';
+import type { Settlement } from '../limits/settlement.ts';
 
 /** A ban in force. Times are Unix milliseconds. */
 export interface Ban {
@@ -87,6 +88,11 @@ export interface State {
    * charges nothing. Without `scopes`, the request has none. The readings cover all windows.
    */
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
+  /**
+   * Charges or returns the rest of an admission after the response, in one step. A charge may exceed
+   * limits; the next request is then refused.
+   */
+  settle(subject: string, limits: Limits, settlement: Settlement): MaybePromise<void>;
   /**
    * Adds a strike for a request that this process refused without `admit`, although its client had
    * to wait. `null`: it is added later, and `onBan` reports a ban that it causes.

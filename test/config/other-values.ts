@@ -52,6 +52,8 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
   'webhooks.previousSecret': SECRET,
   'webhooks.events': ['ban.started'],
   'webhooks.endpoints': [{ url: 'https://ops.example/bans' }],
+  'cost.header': 'X-Usage-Units',
+  'cost.refund': ['500-599'],
   'usage.export.url': 'https://meter.example/api/v1/events',
   'usage.export.token': 'om_sixteen-characters',
   'tracing.endpoint': 'http://collector.example:4318',

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
+import { settledReadings, settlementOf } from '../../src/limits/settlement.ts';
 import type { State } from '../../src/state/state.ts';
 import {
   calendar,
@@ -57,6 +59,86 @@ export function keepsThePromisesOfState(open: OpenState): void {
     }
     return answer;
   }
+
+  describe('a settlement', () => {
+    const given = limits([
+      window(10, MINUTE),
+      scoped('login', 30, HOUR),
+      window(50, MINUTE, 'sliding'),
+    ]);
+    const left = async (subject: string) =>
+      (await state.look(subject, given)).readings.map(({ remaining }) => remaining);
+
+    async function settled(units: number, wait = 0, scopes: Scopes = NO_SCOPES) {
+      const subject = fresh();
+      const admission = await state.admit(subject, given, 4, scopes);
+      clock.pass(wait);
+      await state.settle(subject, given, settlementOf(admission, units, scopes));
+      return { subject, shown: settledReadings(admission.readings, { units, scopes, ends: [] }) };
+    }
+
+    test('charges the rest to the windows of the request, also beyond a limit', async () => {
+      const { subject, shown } = await settled(3);
+      expect(await left(subject)).toEqual([3, 30, 43]);
+      expect(shown.map(({ remaining }) => remaining)).toEqual([3, 30, 43]);
+      const inScope = await settled(40, 0, ['login']);
+      expect(await left(inScope.subject)).toEqual([0, 0, 6]);
+      expect(inScope.shown.map(({ remaining }) => remaining)).toEqual([0, 0, 6]);
+      expect(await admit(inScope.subject, given)).toMatchObject({
+        verdict: 'limited',
+        violated: given.windows[0],
+      });
+      clock.pass(MINUTE);
+      expect(await state.admit(inScope.subject, given, 1, ['login'])).toMatchObject({
+        verdict: 'limited',
+        violated: given.windows[1],
+      });
+    });
+
+    test('returns units while they count, and never those of other requests', async () => {
+      const { subject } = await settled(-3);
+      expect(await left(subject)).toEqual([9, 30, 49]);
+      const later = await settled(-3, MINUTE - 1);
+      expect(await left(later.subject)).toEqual([9, 30, 49]);
+      const late = await settled(-3, 2 * MINUTE);
+      await state.admit(late.subject, given, 2);
+      expect(await left(late.subject)).toEqual([8, 30, 48]);
+      const again = await state.admit(fresh(), given, 4);
+      clock.pass(2 * MINUTE);
+      await state.admit(late.subject, given, 2);
+      await state.settle(late.subject, given, settlementOf(again, -4, NO_SCOPES));
+      expect(await left(late.subject)).toEqual([8, 30, 48]);
+    });
+
+    test('is charged after the windows of the admission have ended', async () => {
+      const { subject } = await settled(6, 2 * HOUR);
+      expect(await left(subject)).toEqual([4, 30, 44]);
+    });
+
+    test('leaves windows of other limits as they are', async () => {
+      const subject = fresh();
+      const admission = await admit(subject, given, 1);
+      const other = limits([window(10, MINUTE), window(100, DAY)]);
+      await admit(subject, other, 2);
+      await state.settle(subject, given, settlementOf(admission, 3, NO_SCOPES));
+      const { readings } = await state.look(subject, other);
+      expect(readings.map(({ remaining }) => remaining)).toEqual([4, 98]);
+    });
+
+    test('is neither a strike nor ends a ban or a wait', async () => {
+      const subject = fresh();
+      const admission = await admit(subject, FREE, 60);
+      await admit(subject, FREE);
+      clock.pass(ESCALATION.grace);
+      const { strikes } = await admit(subject, FREE);
+      await state.settle(subject, FREE, settlementOf(admission, 10, NO_SCOPES));
+      await state.settle(subject, FREE, settlementOf(admission, -5, NO_SCOPES));
+      expect(await admit(subject, FREE)).toMatchObject({
+        verdict: 'limited',
+        strikes: strikes + 1,
+      });
+    });
+  });
 
   describe('windows of a scope', () => {
     const LOGIN = ['login'];

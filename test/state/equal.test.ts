@@ -4,6 +4,7 @@ import type { Admission } from '../../src/limits/admission.ts';
 import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
+import { settlementOf } from '../../src/limits/settlement.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
@@ -124,6 +125,20 @@ const action = fc.oneof(
         named(`grant ${units} under ${PLANS.indexOf(p)}`, (state, s) =>
           state.grant(s, p, units, all ? null : fullNameOf(p.windows[0]!)),
         ),
+      ),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(plan, fc.constantFrom(-40, -2, -1, 1, 2, 40), scopes, fc.constantFrom(0, HOUR, DAY))
+      .map(([p, units, of, ago]) =>
+        named(`settle ${units} under ${PLANS.indexOf(p)} in ${of}`, async (state, s) => {
+          const admission = await state.admit(s, p, 1, of);
+          const { ends } = settlementOf(admission, units, of);
+          if (admission.verdict === 'admitted')
+            await state.settle(s, p, { units, scopes: of, ends: ends.map((end) => end - ago) });
+          return state.look(s, p);
+        }),
       ),
   },
   {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
+import { settlementOf } from '../../src/limits/settlement.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { StateClock } from '../../src/state/shared/clock.ts';
@@ -164,6 +166,31 @@ describe('in front of a remote that fails', () => {
     await times(1, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(6);
+  });
+
+  test.each(['down', 'loses answers', 'late'] as const)(
+    'a settlement whose remote is %s is counted here, and added once',
+    async (trouble) => {
+      const settle = (units: number, { readings, ...rest }: Admission) =>
+        gateway.state.settle('key:a', TEN, settlementOf({ readings, ...rest }, units, NO_SCOPES));
+      const admission = await gateway.state.admit('key:a', TEN, 1);
+      remote.troubles.set('key', trouble);
+      await settle(3, admission);
+      remote.troubles.clear();
+      expect((await gateway.state.admit('key:a', TEN, 1)).verdict).toBe('admitted');
+      await settle(2, admission);
+      remote.answerLate();
+      await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+      // Without an answer nobody knows whether it was charged.
+      expect(await left('key:a')).toBe(trouble === 'loses answers' ? 0 : 3);
+    },
+  );
+
+  test('units that are returned let a client be asked about again that is known as refused', async () => {
+    const admission = await gateway.state.admit('key:a', TEN, 10);
+    expect(await times(2, 'key:a')).toEqual(['limited', 'limited']);
+    await gateway.state.settle('key:a', TEN, settlementOf(admission, -10, NO_SCOPES));
+    expect(await times(1, 'key:a')).toEqual(admitted(1));
   });
 
   test('while a charge is in doubt, the remote gives out no more than was left here', async () => {

@@ -2,6 +2,7 @@ import { Outage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
+import type { Settlement } from '../../src/limits/settlement.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import type {
   Bus,
@@ -78,6 +79,16 @@ export class MemoryState implements RemoteState, Shards, Bus {
         );
       }
       return admission;
+    });
+  }
+
+  settle(subject: string, limits: Limits, settlement: Settlement): Promise<void> {
+    return this.#reach(subject, () => {
+      this.#state.settle(subject, limits, settlement);
+      if (this.troubles.get(this.shardOf(subject)) !== 'late') return;
+      const { units, scopes } = settlement;
+      this.#inDoubt.begin(subject);
+      this.#late.push(() => this.#inDoubt.end(subject, units, scopes));
     });
   }
 

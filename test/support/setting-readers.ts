@@ -53,6 +53,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   addresses: ['common/callers/address-rules.ts'],
   cors: ['gateway/reply/cors.ts'],
   usage: ['config/own-paths.ts', 'ledger/retention.ts'],
+  cost: ['gateway/stages/settle.ts'],
   'usage.export': ['webhooks/usage-export.ts'],
   reference: ['config/own-paths.ts'],
   console: ['admin/console.ts'],

@@ -130,7 +130,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
   return { fields, send, fail: failSafely };
 }
 
-function toRefusal(thrown: unknown): Refusal {
+export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
   if (thrown instanceof Outage) return new Refusal(thrown.code);
   return new Refusal('internal_error');

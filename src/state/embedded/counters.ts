@@ -17,6 +17,7 @@ import {
 import { unknownKind } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { type Settlement, settle } from '../../limits/settlement.ts';
 import type { CurrentEntries } from '../journal/compactor.ts';
 import { JournalWriteError } from '../journal/journal.ts';
 import type { Ban, State } from '../state.ts';
@@ -69,6 +70,10 @@ export class EmbeddedState implements State {
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     return admit(this.#marked(subject, limits), limits, cost, this.#clock(), scopes);
+  }
+
+  settle(subject: string, limits: Limits, settlement: Settlement): void {
+    settle(this.#marked(subject, limits), limits, settlement, this.#clock());
   }
 
   strike(subject: string, limits: Limits): Admission {

@@ -1,7 +1,8 @@
 import { Outage } from '../../common/errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { Settlement } from '../../limits/settlement.ts';
 import { DeadlineError, OutageGrace } from '../shared/deadline.ts';
 import type { InDoubtCharges, Reconciliation, RemoteState } from '../shared/remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from '../shared/unsent-refusals.ts';
@@ -32,6 +33,7 @@ const SCRIPTS = {
   liftBan: loadScript('lift-1.lua'),
   reset: loadScript('reset-1.lua'),
   charge: loadScript('charge-1.lua'),
+  settle: loadScript('settle-1.lua'),
   grant: loadScript('grant-1.lua'),
   banLevel: loadScript('level-1.lua'),
 };
@@ -87,6 +89,32 @@ export class RedisState implements RemoteState {
     scopes: Scopes = NO_SCOPES,
   ): Promise<Admission> {
     return this.#batches.add(subject, limits, cost, scopes);
+  }
+
+  async settle(subject: string, limits: Limits, settlement: Settlement): Promise<void> {
+    const { units, scopes, ends } = settlement;
+    const windows = limits.windows.flatMap((window, i) => [
+      countsIn(window, scopes) ? units : 0,
+      ends[i]!,
+    ]);
+    const args = [this.#clock(), ...this.#packed(limits), ...windows];
+    const asked = runScript(this.#redis, SCRIPTS.settle, [keyOf.counters(subject)], args);
+    const running = this.#read(asked, (answer) => checkDone('settle', answer, subject));
+    try {
+      await this.#patience.wait(subject, running);
+    } catch (error) {
+      if (error instanceof DeadlineError) this.#settleLate(subject, settlement, running);
+      throw unexpectedReply(subject, error);
+    }
+  }
+
+  /** What Redis charges after all must not be repeated. */
+  #settleLate(subject: string, { units, scopes }: Settlement, running: Promise<void>): void {
+    this.#inDoubt.begin(subject);
+    running.then(
+      () => this.#inDoubt.end(subject, units, scopes),
+      () => this.#inDoubt.end(subject, 0, scopes),
+    );
   }
 
   async look(subject: string, limits: Limits): Promise<Admission> {

@@ -60,6 +60,7 @@ const REPLIES = {
   ban: [1, NO_COUNTERS],
   grant: [1, NO_COUNTERS],
   charge: [1, 0, NO_COUNTERS],
+  settle: [1, NO_COUNTERS],
 };
 
 export type CounterScript = keyof typeof REPLIES;

@@ -4,6 +4,7 @@ import { type Admission, admit } from '../../limits/admission.ts';
 import { type Counters, eachWindow, newCounters } from '../../limits/counters.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { type Settlement, settle } from '../../limits/settlement.ts';
 import type { BansAsOf } from '../state.ts';
 import type { LastAdmission, PendingReconciliation } from './last-known-counters.ts';
 import type { InDoubtCharges } from './remote-state.ts';
@@ -107,6 +108,13 @@ export class LocalCounters {
     this.#known.set(subject, { admission, divided: count.share !== limits });
     this.#options.changed?.(subject);
     return admission;
+  }
+
+  /** Throws as `admit`. */
+  settle(subject: string, limits: Limits, settlement: Settlement): void {
+    const now = this.#options.clock();
+    settle(this.#countOf(subject, limits, now).counters, limits, settlement, now);
+    this.#options.changed?.(subject);
   }
 
   /**

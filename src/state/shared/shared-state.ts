@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { type Admission, uncounted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { Settlement } from '../../limits/settlement.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Ban, type BansAsOf, type StartedBan, type State, startedBan } from '../state.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
@@ -110,6 +111,28 @@ export class SharedState implements State {
     }
     if (!this.#options.breakers.of(subject).isOpen) return this.#ask(subject, limits, cost, scopes);
     return this.#decideLocally(subject, limits, cost, scopes, null);
+  }
+
+  /** During an outage it counts here until Redis adds it. */
+  async settle(subject: string, limits: Limits, settlement: Settlement): Promise<void> {
+    // Returned units may admit a request that this process knows as refused.
+    if (settlement.units < 0) this.#refused.forget(subject);
+    const breaker = this.#options.breakers.of(subject);
+    if (breaker.isOpen || this.#local.has(subject))
+      return this.#settleLocally(subject, limits, settlement);
+    try {
+      await this.#options.remote.settle(subject, limits, settlement);
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+      this.#options.breakers.recordFailure(breaker, error);
+      this.#settleLocally(subject, limits, settlement);
+    }
+  }
+
+  #settleLocally(subject: string, limits: Limits, settlement: Settlement): void {
+    if (this.#options.settings.onOutage === 'allow') return;
+    this.#local.settle(subject, limits, settlement);
+    this.#reconciler.sendLater();
   }
 
   /** The strike is sent with the next refusals; during an outage it is lost. */

@@ -1,0 +1,182 @@
+import { type RequestListener, request } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 20, per: minute }, { limit: 1000, per: day }] }
+`;
+const SETTINGS = `contract: { file: none }
+cost: { header: X-Usage-Units, refund: [500-599] }
+redis: { deadline: 5s }
+upstream: { retries: { on: [] } }
+`;
+
+let redis: RedisServer;
+let backend: FakeBackend;
+let respond: RequestListener;
+beforeAll(async () => {
+  redis = await startRedis();
+  backend = await fakeBackend((request, response) => respond(request, response));
+});
+afterAll(async () => {
+  await backend.close();
+  await redis.stop();
+});
+
+const answering =
+  (status: number, headers: Record<string, string | string[]> = {}): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end('{}');
+
+const costs = (units: number) => answering(200, { 'X-Usage-Units': `${units}` });
+
+let gateway: TestGateway;
+let secret: string;
+let id: string;
+
+async function start(env: Record<string, string> = {}, settings = SETTINGS): Promise<void> {
+  gateway = await TestGateway.start({ plans: PLANS, settings, env, backendUrl: backend.url });
+  ({ secret, id } = await gateway.key());
+}
+afterEach(() => gateway.stop());
+
+const get = () => gateway.client.get('/any').set('X-API-Key', secret);
+/** Of the minute. */
+async function used(): Promise<number> {
+  const { body } = await gateway.client.get('/usage').set('X-API-Key', secret);
+  return body.windows.find(({ name }: { name: string }) => name === 'minute').used;
+}
+
+describe.each([
+  ['embedded', () => ({})],
+  ['Redis', () => ({ REDIS_URL: redis.url })],
+])('with counters in %s', (_name, env: () => Record<string, string>) => {
+  beforeEach(() => start(env()));
+
+  test('the cost that a response reports is charged, shown, and removed from it', async () => {
+    respond = costs(7);
+    const { status, headers } = await get();
+    expect([status, headers['x-usage-units']]).toEqual([200, undefined]);
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '20',
+      'x-ratelimit-remaining': '13',
+      ratelimit: expect.stringMatching(/^"minute";r=13;t=\d+, "day";r=993;t=\d+$/),
+    });
+    await until('it is charged', async () => (await used()) === 7);
+    respond = costs(0);
+    expect((await get()).headers['x-ratelimit-remaining']).toBe('13');
+    await until('the declared unit is returned', async () => (await used()) === 7);
+  });
+
+  test('a cost above what is left is charged, and the next request refused', async () => {
+    respond = costs(500);
+    const { status, headers } = await get();
+    expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '0']);
+    await until('it is charged', async () => (await used()) === 20);
+    expect((await get()).status).toBe(429);
+  });
+
+  test('reports, metrics and explain have the cost of the response', async () => {
+    respond = costs(9);
+    const { headers } = await get();
+    const admin = adminOf(gateway.adminUrl);
+    await until('it is counted', async () => {
+      const { rows } = bodyOf(await admin('GET', `/usage/report?by=key&key=${id}`));
+      return rows[0]?.units === 9;
+    });
+    const request = bodyOf(await admin('GET', `/requests/${headers['x-request-id']}`));
+    expect(request.decision).toMatchObject({ verdict: 'admitted', cost: 9 });
+    expect(request.windows[0]).toMatchObject({ before: 20, after: 11 });
+    expect((await gateway.admin.get('/metrics')).text).toContain(
+      'storegate_cost_settlements_total{result="charged"} 1',
+    );
+  });
+});
+
+describe('units are returned', () => {
+  beforeEach(() => start());
+
+  test.each<[what: string, status: number, respond: RequestListener, used: number]>([
+    ['a failure of the backend', 503, answering(503), 0],
+    ['a backend that breaks the connection', 502, (request) => void request.socket.destroy(), 0],
+    [
+      'a failure that reports a cost: that is charged',
+      500,
+      answering(500, { 'X-Usage-Units': '4' }),
+      4,
+    ],
+    ['a success: not', 200, answering(200), 1],
+    ['an error of the client: not', 404, answering(404), 1],
+  ])('for %s', async (_what, status, given, expected) => {
+    respond = given;
+    const answer = await get();
+    expect([answer.status, answer.headers['x-ratelimit-remaining']]).toEqual([
+      status,
+      `${20 - expected}`,
+    ]);
+    expect(await used()).toBe(expected);
+  });
+});
+
+describe('the declared cost is charged', () => {
+  beforeEach(() => start());
+
+  test.each(['-1', '1.5', '1e3', 'many', '', '9999999999999', ['2', '3']])(
+    'if a response reports %j, which is logged',
+    async (value) => {
+      respond = answering(200, { 'X-Usage-Units': value });
+      const { headers } = await get();
+      expect(headers).not.toHaveProperty('x-usage-units');
+      expect(headers['x-ratelimit-remaining']).toBe('19');
+      expect(await used()).toBe(1);
+      await until('it is logged', () => gateway.log.some(({ msg }) => msg === 'cost.invalid'));
+    },
+  );
+
+  test('of a client that leaves before the response', async () => {
+    const { promise: arrived, resolve } = Promise.withResolvers<void>();
+    respond = () => resolve();
+    const leaving = new AbortController();
+    const headers = { 'X-API-Key': secret };
+    const asked = fetch(`${gateway.url}/any`, { headers, signal: leaving.signal });
+    await arrived;
+    leaving.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    const admin = adminOf(gateway.adminUrl);
+    await until('it has ended', async () => {
+      const { rows } = bodyOf(await admin('GET', '/usage/report?by=status'));
+      return rows.some(
+        (row: { status: number; units: number }) => row.status === 499 && row.units === 1,
+      );
+    });
+    expect(await used()).toBe(1);
+  });
+
+  test('and what was reported to a client that leaves during the response', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    respond = (_request, response) => {
+      response.writeHead(200, { 'X-Usage-Units': '6' });
+      const writing = setInterval(() => response.write('part'), 5);
+      response.on('close', () => {
+        clearInterval(writing);
+        resolve();
+      });
+    };
+    const asked = request(`${gateway.url}/any`, { headers: { 'X-API-Key': secret } });
+    asked.on('response', (response) => response.destroy()).end();
+    await ended;
+    expect(await used()).toBe(6);
+  });
+});
+
+test('without the setting the header is one of the backend', async () => {
+  await start({}, 'contract: { file: none }\n');
+  respond = costs(7);
+  const { headers } = await get();
+  expect([headers['x-usage-units'], headers['x-ratelimit-remaining']]).toEqual(['7', '19']);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { settlementOf } from '../../src/limits/settlement.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { disconnect, openConnection } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
@@ -38,6 +39,7 @@ function stepOf(random: Random, subject: string): Step {
   const chosen = random.oneOf(LIMITS);
   const cost = random.oneOf([1, 1, 1, 2, 5]);
   const scopes = random.isOnce(3) ? LOGIN : [];
+  const units = random.oneOf([-1, 1, 5]);
   const others: readonly Step[] = [
     (state) => state.look(subject, chosen),
     (state) => state.strike(subject, chosen),
@@ -46,6 +48,12 @@ function stepOf(random: Random, subject: string): Step {
     (state) => state.reset(subject),
     (state) => state.grant(subject, chosen, cost, null),
     (state) => state.ban(subject, chosen, cost * SECOND),
+    async (state) => {
+      const admission = await state.admit(subject, chosen, 1, scopes);
+      if (admission.verdict === 'admitted')
+        await state.settle(subject, chosen, settlementOf(admission, units, scopes));
+      return admission;
+    },
   ];
   return random.isOnce(6)
     ? random.oneOf(others)

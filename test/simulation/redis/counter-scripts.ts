@@ -297,6 +297,26 @@ function chargeBan({ args, now }: ScriptCall, counters: StoredCounters, limits: 
   counters.strikeState.bannedSince = since;
 }
 
+const settleOne: Script = (call) => {
+  const { keys, args, now } = call;
+  const limits = withLimits(call);
+  const left = call.data.leftOf(keys[0]!) - MARGIN;
+  const opened = open(call, keys[0]!, limits);
+  const { counters } = opened;
+  let isSettled = false;
+  eachWindow(counters.windows, (window, at, meter) => {
+    const i = limits.windows.findIndex((one) => isSameCounter(one, window));
+    const [units, end] = [Number(args[4 + 2 * i]), Number(args[5 + 2 * i])];
+    if (i < 0 || units === 0) return;
+    isSettled = true;
+    meter.correctTimes(counters.cells, at, window, now);
+    if (units > 0) meter.charge(counters.cells, at, window, units, now);
+    else if (now < end) meter.refund(counters.cells, at, window, -units, now);
+  });
+  if (isSettled) save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));
+  return 1;
+};
+
 const levelOne: Script = (call) => {
   const { keys, now } = call;
   const limits = withLimits(call);
@@ -335,5 +355,6 @@ export const COUNTER_SCRIPTS: Readonly<Record<string, Script>> = {
   'reset-1.lua': resetOne,
   'grant-1.lua': timed(grantOne),
   'charge-1.lua': timed(chargeOne),
+  'settle-1.lua': timed(settleOne),
   'level-1.lua': timed(levelOne),
 };

@@ -1,8 +1,8 @@
 import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt } from 'ajv';
 import { isObject } from '../document/source.ts';
-import { error, type Part, placeIn } from './applied.ts';
+import { error, placeIn } from './applied.ts';
 import { mapParts } from './cut.ts';
-import type { Translated } from './definitions.ts';
+import type { Part, Translated } from './definitions.ts';
 import { type Allowed, constant } from './keywords.ts';
 import { apart, joined } from './memory.ts';
 import { judge, type Place, type Units } from './pauses.ts';

@@ -11,7 +11,7 @@ import {
 import { isObject } from '../document/source.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
-import type { Translated } from './definitions.ts';
+import type { Part, Translated } from './definitions.ts';
 import { Evaluations, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
@@ -24,12 +24,6 @@ export interface ContainedCount {
   readonly least: number | null;
   readonly most: number | null;
 }
-
-/**
- * A list hides a schema from ajv, which walks through all objects in a schema: each level would
- * double the work.
- */
-export type Part = readonly [Translated];
 
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 

@@ -1,5 +1,4 @@
-import type { Part } from './applied.ts';
-import type { Translated } from './definitions.ts';
+import type { Part, Translated } from './definitions.ts';
 
 /** Keywords whose inner schemas ajv compiles together with the schema around them, by form. */
 const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];

@@ -3,6 +3,12 @@ import { Nesting } from '../nesting.ts';
 
 export type Translated = Record<string, unknown>;
 
+/**
+ * A list hides a schema from ajv, which walks through all objects in a schema: each level would
+ * double the work.
+ */
+export type Part = readonly [Translated];
+
 /** Without the members that are undefined, which ajv would take for keywords. */
 export const defined = (schema: Translated): Translated =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));

@@ -232,10 +232,13 @@ function answer(
   let exceeds = false;
   eachWindow(counters.windows, (window, at, meter) => {
     const left = window.limit - meter.used(counters.cells, at, window, now);
-    const most = window.excess === 'overage' ? left : Math.max(0, left);
     const resetAt = meter.resetAt(counters.cells, at, window, now);
-    if (most < 0) exceeds = true;
-    readings.push(readingOf(window, most, resetAt, 0));
+    if (left >= 0 || window.excess !== 'overage') {
+      readings.push({ window, remaining: Math.max(0, left), resetAt });
+    } else {
+      readings.push(readingOf(window, left, resetAt, 0));
+      exceeds = true;
+    }
   });
   const bannedUntil = banEnd(counters, now);
   const state = escalation && counters.strikeState;
@@ -267,9 +270,10 @@ function chargeAll(
   let unfit = NO_WINDOWS;
   eachWindow(counters.windows, (window, at, meter) => {
     if (!countsIn(window, scopes)) return;
-    if (window.excess === 'watch' && !fits(counters, window, at, cost, now))
+    const { cells } = counters;
+    if (window.excess === 'watch' && meter.used(cells, at, window, now) + cost > window.limit)
       unfit = [...unfit, window];
-    else meter.charge(counters.cells, at, window, cost, now);
+    else meter.charge(cells, at, window, cost, now);
   });
   return unfit;
 }
@@ -279,10 +283,6 @@ function withUnfit(admission: Admission, unfit: readonly Window[], cost: number)
     unfit.includes(reading.window) ? { ...reading, over: cost } : reading,
   );
   return { ...admission, readings, exceeds: true };
-}
-
-function fits({ cells }: Counters, window: Window, at: number, cost: number, now: number): boolean {
-  return meterOf(window).used(cells, at, window, now) + cost <= window.limit;
 }
 
 function banEnd(counters: Counters, now: number): number {
@@ -298,8 +298,12 @@ function longestViolated(
   scopes: Scopes,
 ): Window | null {
   let violated: Window | null = null;
-  eachWindow(counters.windows, (window, at) => {
-    if (!fits(counters, window, at, cost, now) && countsIn(window, scopes) && refuses(window))
+  eachWindow(counters.windows, (window, at, meter) => {
+    if (
+      meter.used(counters.cells, at, window, now) + cost > window.limit &&
+      countsIn(window, scopes) &&
+      refuses(window)
+    )
       violated = window;
   });
   return violated;

@@ -70,7 +70,7 @@ export class UnsavedError extends Error {
  *
  * Every implementation guarantees:
  * - `admit` decides and charges in one atomic step under any concurrency. No window admits more
- * than its limit. Either all windows of a request are charged or none: those without a scope and
+ * than its limit, unless it only watches or has overage. Either all windows of a request are charged or none: those without a scope and
  * those of its own scopes.
  * - A refused request changes no window. More refusals in one wait than the client may have workers
  * are strikes, and enough strikes are a ban. Each ban is longer than the one before; time without

@@ -59,6 +59,19 @@ test('a refusal from before the clock of the state was set back is asked again',
   expect(asked()).toBe(3);
 });
 
+test('a refusal is asked again when counted refusals show that the clock was set back', () => {
+  const given = limits([window(1, MINUTE, 'sliding')]);
+  const { clock, state, refused, admit } = open();
+  admit('key:a', given);
+  admit('key:a', given);
+  const counted = { subject: 'key:a', limits: given, count: 1, times: [clock.now], cause: null };
+  clock.pass(-20 * SECOND);
+  refused.apply(counted, state.look('key:a', given), refused.changes);
+  const { verdict, retryAt } = admit('key:a', given);
+  expect(verdict).toBe('limited');
+  expect(retryAt - clock.now).toBeLessThanOrEqual(1.05 * MINUTE);
+});
+
 test('never refuses what the state would admit, and says what it would say of the windows', () => {
   const plans = [
     limits([window(3, MINUTE), window(6, HOUR)], null),

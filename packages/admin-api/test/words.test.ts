@@ -46,3 +46,18 @@ test.each([
 ])('the addresses %j are %s', (addresses, text) => {
   expect(words.addressesInWords(addresses)).toBe(text);
 });
+
+test('requests above limits that do not refuse are summed up in sentences', () => {
+  const excess = [
+    { window: 'minute', excess: 'watch', requests: 12, units: 30, subjects: 3 },
+    { window: 'login:day', excess: 'overage', requests: 1, units: 2, subjects: 1 },
+  ] as const;
+  expect(words.excessesInWords({ excess, count: 'key' })).toEqual([
+    'minute would have refused 12 requests of 3 keys in the last day.',
+    'login:day admitted 2 units above its limit, 1 request of 1 key in the last day.',
+  ]);
+  expect(words.excessesInWords({ excess: [excess[0]], count: 'account' })).toEqual([
+    'minute would have refused 12 requests of 3 accounts in the last day.',
+  ]);
+  expect(words.excessesInWords({ count: 'key' })).toEqual([]);
+});

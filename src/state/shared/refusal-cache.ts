@@ -146,7 +146,13 @@ export class RefusalCache {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
     const banned = result.verdict === 'banned';
+    const begins = banned && result.banBegins;
     const { violated, retryAt } = entry.admission;
+    // Redis's clock was set back, and the retry time is one of the fast clock.
+    if (result.now < entry.admission.now - MAX_LAG) {
+      this.#entries.delete(subject);
+      return begins;
+    }
     const { banLevel: _, ...rest } = result;
     const admission: Admission = {
       ...rest,
@@ -160,9 +166,9 @@ export class RefusalCache {
       ...entry,
       admission,
       until,
-      banBegins: banned && result.banBegins,
+      banBegins: begins,
     });
-    return banned && result.banBegins;
+    return begins;
   }
 
   forget(subject: string): void {

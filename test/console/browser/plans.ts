@@ -123,6 +123,15 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('cell', { name: '9', exact: true }).waitFor();
     });
 
+    test('shows what a window that only watches would have refused', async () => {
+      const { secret } = await stand.gateway.key({ account: 'hooli', plan: 'watched' });
+      for (let i = 0; i < 3; i++) await stand.gateway.client.get('/pets').set('X-API-Key', secret);
+      const page = await open('plans/watched');
+      await page
+        .getByText('hour would have refused 2 requests of 1 key in the last day.')
+        .waitFor();
+    });
+
     test('offers to set or create a plan only to operators with the role', async () => {
       const { page, complaints } = await stand.open('read', 'plans/basic');
       await page.getByRole('button', { name: 'Simulate' }).click();

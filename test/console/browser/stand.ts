@@ -17,6 +17,7 @@ plans:
   three: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
   team: { count: account, windows: [{ limit: 40, per: minute }] }
   basic: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }], concurrency: 9, weight: 3 }
+  watched: { windows: [{ limit: 1, per: hour, enforce: false }] }
 public: { windows: [{ limit: 8, per: minute }], concurrency: 2 }
 bans: { strikes: 6, workers: 1, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;

@@ -58,7 +58,7 @@ async function takeConsole(gateway: TestGateway) {
   await page.waitForTimeout(60_000);
   const places = {
     overview: 'overview',
-    clients: `keys-and-accounts/${crawler.id}`,
+    clients: `keys/${crawler.id}`,
     plans: 'plans/free',
     requests: 'requests',
   };

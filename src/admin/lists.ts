@@ -1,6 +1,9 @@
 import type { Operations } from '@storegate/admin-api';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { KeyStore } from '../records/keys/store.ts';
+import { subjectOf } from '../records/keys/subjects.ts';
+import type { Ban } from '../state/state.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { refuseUnknown } from './filters.ts';
@@ -12,6 +15,8 @@ export const DEFAULT_LIMIT = 100;
 type Query = Operations['listKeys']['query'];
 interface Context extends Pick<AdminContext, 'uses' | 'plans' | 'contract'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
+  /** Bans in force. Rejects if the state is unreachable. */
+  readonly bans: () => MaybePromise<readonly Pick<Ban, 'subject'>[]>;
 }
 
 export const unknownPage = () =>
@@ -28,12 +33,26 @@ export async function keysOf(
   return (await Array.fromAsync(keys.read({ account }))).flat();
 }
 
+/** Whether the client of a key is banned. */
+export type IsBanned = (record: KeyRecord) => boolean;
+
+export async function bannedIn({
+  bans,
+  plans,
+}: Pick<Context, 'bans' | 'plans'>): Promise<IsBanned> {
+  const banned = new Set((await bans()).map(({ subject }) => subject));
+  return (record) => banned.size > 0 && banned.has(subjectOf(record, plans()));
+}
+
 /** Throws AdminError. */
 export async function keyPage(context: Context, query: Query, now: number) {
-  const { items, next } = await pageOf(context, query, now);
+  const isBanned = await bannedIn(context);
+  const { items, next } = await pageOf(context, query, now, isBanned);
   if (items.length === 0) await refuseUnknownIn(context, query, now);
   const uses = await context.uses.lastUsed(items.map(({ id }) => id));
-  return { keys: items.map((record) => keyView(record, now, uses.get(record.id) ?? null)), next };
+  const shown = (record: KeyRecord) =>
+    keyView(record, now, uses.get(record.id) ?? null, isBanned(record));
+  return { keys: items.map(shown), next };
 }
 
 /** A filter is unknown only if no key at all has it. */
@@ -47,14 +66,19 @@ async function refuseUnknownIn(context: Context, query: Query, now: number): Pro
   for (const name of ['plan', 'scope'] as const) {
     const value = query[name];
     if (value === undefined) continue;
-    const { items } = await pageOf(context, { [name]: value, limit: 1 }, now);
+    const { items } = await pageOf(context, { [name]: value, limit: 1 }, now, () => false);
     if (items.length === 0) refuseUnknown(name, value, known[name]());
   }
 }
 
-async function pageOf({ keys }: Pick<Context, 'keys'>, query: Query, now: number) {
+async function pageOf(
+  { keys }: Pick<Context, 'keys'>,
+  query: Query,
+  now: number,
+  isBanned: IsBanned,
+) {
   const { account, plan, find, after: afterId, sort = 'created', limit = DEFAULT_LIMIT } = query;
-  const fits = fitting(query, now);
+  const fits = fitting(query, now, isBanned);
   const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
   if (afterId !== undefined && !after) throw unknownPage();
   // An exact id comes first.
@@ -77,6 +101,7 @@ async function pageOf({ keys }: Pick<Context, 'keys'>, query: Query, now: number
 function fitting(
   { account, plan, scope, status, label, find }: Query,
   now: number,
+  isBanned: IsBanned,
 ): (record: KeyRecord) => boolean {
   const labelled = label?.toLowerCase();
   const found = find?.toLowerCase();
@@ -85,7 +110,7 @@ function fitting(
     (account === undefined || record.account === account) &&
     (plan === undefined || record.plan === plan) &&
     (scope === undefined || record.scopes.includes(scope)) &&
-    (status === undefined || statusOf(record, now) === status) &&
+    (status === undefined || statusOf(record, now, isBanned(record)) === status) &&
     (labelled === undefined || has(record.label, labelled)) &&
     (found === undefined ||
       [record.id, record.account, record.label].some((text) => has(text, found)));

@@ -38,14 +38,20 @@ export function planOptions({ concurrency, weight = DEFAULT_WEIGHT, addresses }:
   return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };
 }
 
-export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: number): KeyStatus {
+/** `isBanned`: whether the subject of the key is banned. */
+export function statusOf(
+  { revokedAt, disabledAt, expiresAt }: KeyRecord,
+  now: number,
+  isBanned = false,
+): KeyStatus {
   if (revokedAt !== null) return 'revoked';
   if (disabledAt !== null) return 'disabled';
-  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  return isBanned ? 'banned' : 'active';
 }
 
 /** Without the hash; times in ISO 8601. */
-export function keyView(record: KeyRecord, now: number, lastUsed: number | null) {
+export function keyView(record: KeyRecord, now: number, lastUsed: number | null, isBanned = false) {
   const { id, account, plan, label, windows, rotatedAt, previous } = record;
   return {
     id,
@@ -53,7 +59,7 @@ export function keyView(record: KeyRecord, now: number, lastUsed: number | null)
     plan,
     label,
     limits: windows && formatWindows(windows),
-    status: statusOf(record, now),
+    status: statusOf(record, now, isBanned),
     created: time(record.createdAt),
     expires: time(record.expiresAt),
     disabled: time(record.disabledAt),

@@ -73,6 +73,24 @@ describe('a key', () => {
     expect((await admin('GET', '/keys?after=key_nowhere')).status).toBe(400);
   });
 
+  test('reads banned with all keys that are counted with it, and is filtered so', async () => {
+    const [alone, , other] = [await create(), await create({ plan: 'free' }), await create()];
+    await admin('PUT', `/bans/${alone.id}`, { duration: '1h', reason: 'why' });
+    await admin('POST', `/keys/${other.id}/disable`);
+    await admin('PUT', `/bans/${other.id}`, { duration: '1h', reason: 'why' });
+    const idsOf = async (status: string) => {
+      const { keys } = bodyOf(await admin('GET', `/keys?account=acme&limit=200&status=${status}`));
+      return keys.map(({ id }: { id: string }) => id);
+    };
+    expect(await idsOf('banned')).toEqual([alone.id]);
+    expect(await idsOf('active')).not.toContain(alone.id);
+    expect(await idsOf('disabled')).toContain(other.id);
+    expect((await admin('GET', `/keys/${alone.id}`)).body.status).toBe('banned');
+    expect((await admin('PATCH', `/keys/${alone.id}`, { label: 'x' })).body.status).toBe('banned');
+    await admin('DELETE', `/bans/${alone.id}`);
+    expect((await admin('GET', `/keys/${alone.id}`)).body.status).toBe('active');
+  });
+
   test('is found by a part of id, account or label, and first by its whole id', async () => {
     const late = await create({ account: 'Finder-2', label: null });
     const early = await create({ account: 'other', label: `was ${late.id}, for a finder` });

@@ -117,3 +117,21 @@ test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id
     });
   },
 );
+
+test('filters requests of gateways that do not know periods, and names the next page', async () => {
+  const idOf = (at: number) => ID.slice(0, -1) + at;
+  const listed = [9, 8, 7, 6].map((at) => ({ ...LISTED, at, id: idOf(at) }));
+  const { listRequests } = operationsWith(listed, []);
+  const ask = async (query: object) => {
+    const { body } = await listRequests!({ ...task, query } as typeof task);
+    return [body.requests.map(({ id }) => id), body.next];
+  };
+  const iso = (at: number) => new Date(at).toISOString();
+  expect(await ask({ since: iso(7), until: iso(9) })).toEqual([[idOf(8), idOf(7)], null]);
+  expect(await ask({ limit: 2 })).toEqual([[idOf(9), idOf(8)], `8-${idOf(8)}`]);
+  expect(await ask({ limit: 2, after: `8-${idOf(8)}` })).toEqual([
+    [idOf(7), idOf(6)],
+    `6-${idOf(6)}`,
+  ]);
+  await expect(ask({ after: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_value' });
+});

@@ -22,6 +22,12 @@ describe('what an entry of the audit log changed', () => {
       [['label', 'addresses', 'scopes'], 'label: none → b, and 2 more'],
     ],
     [
+      'an object',
+      { rotation: null },
+      { rotation: { overlapEnds: null, times: 2 } },
+      [['rotation'], 'rotation: none → overlap ends none, times 2'],
+    ],
+    [
       'something new',
       null,
       { id: 'key_1', account: 'acme', plan: 'free', metadata: {} },

@@ -5,7 +5,7 @@ import {
   refusalsIn,
   requestsOf,
   startsOf,
-} from '../src/browser/views/clients/usage-steps.ts';
+} from '../src/browser/views/keys/usage-steps.ts';
 import { callersIn, months, periodOf, type UsageRow } from '../src/browser/views/usage/rows.ts';
 
 test.each([

@@ -91,7 +91,13 @@ export function accountOperations(context: AdminContext) {
       ok(shown(path.account, await summaryOf(path.account, now))),
     listKeysOfAccount: async ({ path, query, now }) => {
       await summaryOf(path.account, now);
-      return ok(await keyPage(context, { ...query, ...path }, now));
+      return ok(
+        await keyPage(
+          { ...context, bans: () => context.state().bans() },
+          { ...query, ...path },
+          now,
+        ),
+      );
     },
   } satisfies Partial<AdminOperations>;
 }

@@ -21,7 +21,7 @@ import {
   updateKey,
 } from '../../records/keys/manage.ts';
 import { hashSecret, readHash } from '../../records/keys/secret.ts';
-import type { KeyStore } from '../../records/keys/store.ts';
+import type { KeyStore, KeysAsOf } from '../../records/keys/store.ts';
 import {
   type AuditAction,
   type BulkImportEntry,
@@ -40,7 +40,7 @@ import {
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn, timeIn } from '../duration.ts';
-import { keyPage } from '../lists.ts';
+import { bannedIn, keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 
@@ -48,10 +48,19 @@ const DEFAULT_OVERLAP = '24h';
 
 export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
+  const withBans = { ...context, bans: () => context.state().bans() };
   const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
 
+  const lastKnown = (copied: KeysAsOf) => ({
+    ...context,
+    keys: copied,
+    uses: { lastUsed: async () => new Map() },
+    bans: () => context.lastKnown?.bans()?.bans ?? [],
+  });
+
   async function shown(record: KeyRecord, now: number) {
-    return keyView(record, now, await lastUsed(record.id));
+    const isBanned = await bannedIn(withBans);
+    return keyView(record, now, await lastUsed(record.id), isBanned(record));
   }
 
   async function changed(
@@ -61,7 +70,8 @@ export function keyOperations(context: AdminContext, change: Change) {
   ): Promise<AdminAnswer<Key>> {
     return await change(task, await turnOf(context, task.path.id), async (audit) => {
       const used = await lastUsed(task.path.id);
-      const answer = (record: KeyRecord) => ok(keyView(record, task.now, used));
+      const isBanned = await bannedIn(withBans);
+      const answer = (record: KeyRecord) => ok(keyView(record, task.now, used, isBanned(record)));
       return answer(await work(editBy(audit, task, action, ({ after }) => answer(after))));
     });
   }
@@ -83,14 +93,9 @@ export function keyOperations(context: AdminContext, change: Change) {
   return {
     listKeys: async ({ query, now }) =>
       await orLastKnown(
-        () => keyPage(context, query, now),
+        () => keyPage(withBans, query, now),
         context.lastKnown?.keys,
-        (copied) =>
-          keyPage(
-            { ...context, keys: copied, uses: { lastUsed: async () => new Map() } },
-            query,
-            now,
-          ),
+        (copied) => keyPage(lastKnown(copied), query, now),
       ),
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
@@ -149,7 +154,11 @@ export function keyOperations(context: AdminContext, change: Change) {
           };
         },
         context.lastKnown?.keys,
-        async (copied) => keyView(await known({ keys: copied }, path.id), now, null),
+        async (copied) => {
+          const isBanned = await bannedIn(lastKnown(copied));
+          const record = await known({ keys: copied }, path.id);
+          return keyView(record, now, null, isBanned(record));
+        },
       ),
     updateKey: (task) =>
       changed(task, 'keys.update', (edit) =>

@@ -6,9 +6,11 @@ import {
   type DecisionView,
   type Explained,
   explain,
+  isIn,
   type ListedRequest,
   type Memory,
   newestOf,
+  type RequestPeriod,
   type RequestView,
   refusals,
 } from '../../observe/peers/requests.ts';
@@ -16,7 +18,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
-import { DEFAULT_LIMIT } from '../lists.ts';
+import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
 import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
@@ -31,18 +33,34 @@ export function requestOperations(context: AdminContext) {
     },
     listRequests: async ({ query }) => {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
-      const filter = { key, account, code: codeIn(query), limit };
+      const period = periodIn(query);
+      const filter = { key, account, code: codeIn(query), limit, ...period };
       const { answers, unresponsive, isolated } = await ask(context.peers(), refusals, filter);
+      // Gateways of an older version do not know periods.
       const lists = answers.map(({ gateway, answer }) =>
-        answer.map((one) => ({ gateway, ...one })),
+        answer.filter((one) => isIn(one, period)).map((one) => ({ gateway, ...one })),
       );
+      const requests = newestOf(lists, limit);
+      const last = requests.length === limit ? requests.at(-1)! : null;
       return ok({
-        requests: newestOf(lists, filter.limit).map(listView),
+        requests: requests.map(listView),
+        next: last && `${last.at}-${last.id}`,
         unresponsive,
         isolated,
       });
     },
   } satisfies Partial<AdminOperations>;
+}
+
+/** Throws AdminError. */
+function periodIn({ since, until, after }: Operations['listRequests']['query']): RequestPeriod {
+  const [, at, id = ''] = /^(\d{1,15})-(.+)$/.exec(after ?? '') ?? [];
+  if (after !== undefined && at === undefined) throw unknownPage();
+  const end = until === undefined ? null : { at: Date.parse(until), id: '' };
+  return {
+    since: since === undefined ? null : Date.parse(since),
+    before: at === undefined ? end : { at: Number(at), id },
+  };
 }
 
 /** A code of the catalogue, also as a report, or a status for failures without a code. Throws AdminError. */

@@ -7,7 +7,7 @@ import type {
   Requests,
 } from '@storegate/admin-api';
 import { missingGateways, NO_GATEWAY } from '@storegate/admin-api/words';
-import { command, type Options, option, wholeNumber, withApi } from '../command.ts';
+import { command, type Options, option, pastTime, wholeNumber, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,15 +35,18 @@ export const requestsCommand = command(
       option('--key <id>', 'filter by key'),
       option('--account <name>', 'filter by account'),
       option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
-      option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
+      option('--since <time>', 'begun since this time: 30m or 2030-01-31T00:00:00Z', pastTime),
+      option('--until <time>', 'begun before this time: 10m or 2030-01-31T00:00:00Z', pastTime),
+      option('--limit <number>', 'maximum results per page, up to 200', wholeNumber, 20),
+      option('--after <page>', 'the next page, as the previous one names it'),
       option('--follow', 'print new requests until stopped; with --json one per line'),
     ],
-    examples: ['requests --account acme', 'requests --code key_banned --follow'],
+    examples: ['requests --account acme --since 1h', 'requests --code key_banned --follow'],
     run: (terminal, options: Filters) =>
       withApi(terminal, options, async (api) => {
-        const { key, account, code, limit, follow } = options;
+        const { key, account, code, since, until, limit, after, follow } = options;
         if (!follow) {
-          const params = { key, account, code, limit };
+          const params = { key, account, code, since, until, limit, after };
           const requests = await api.call('listRequests', { params });
           return await print(terminal, options, requests, VIEW);
         }
@@ -63,6 +66,7 @@ const VIEW: View<Requests> = {
         ...(rows.some(({ repeated }) => repeated !== null)
           ? ['repeated: identical requests before it, not kept.']
           : []),
+        ...(answer.next === null ? [] : [`For earlier ones, add --after ${answer.next}.`]),
         ...missingGateways(answer),
       )
     );

@@ -15,6 +15,7 @@ import {
   listOf,
   type Of,
   oneOf,
+  orAbsent,
   orNull,
 } from './shapes.ts';
 
@@ -159,7 +160,16 @@ const NAMES = { key: orNull(isName), account: orNull(isName), code: orNull(isNam
 export const isFilterWords = has(NAMES);
 export interface FilterWords extends Of<typeof isFilterWords> {}
 
-const isFilter = has({ ...NAMES, limit: isLimit });
+/** The last request of a page. In a list, requests are in the order of their time, then of their id. */
+const isPlace = has({ at: isMoment, id: isText });
+export interface RequestPlace extends Of<typeof isPlace> {}
+
+/** Requests from this time on, and before this place. */
+const PERIOD = { since: orAbsent(orNull(isMoment)), before: orAbsent(orNull(isPlace)) };
+const isPeriod = has(PERIOD);
+export interface RequestPeriod extends Of<typeof isPeriod> {}
+
+const isFilter = has({ ...NAMES, ...PERIOD, limit: isLimit });
 
 export interface RequestFilter extends Of<typeof isFilter> {}
 
@@ -199,6 +209,13 @@ export function fits(
   return words.code === null || words.code === (code ?? `${status}`);
 }
 
+export function isIn(place: RequestPlace, { since, before }: RequestPeriod): boolean {
+  return place.at >= (since ?? 0) && (!before || newestFirst(before, place) < 0);
+}
+
+const newestFirst = (one: RequestPlace, other: RequestPlace): number =>
+  other.at - one.at || Number(other.id > one.id) - Number(other.id < one.id);
+
 function mergeExplained(answers: readonly Explained[]): Explained {
   const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);
   const latest = (since: 'goodSince' | 'othersSince') =>
@@ -211,12 +228,9 @@ function mergeExplained(answers: readonly Explained[]): Explained {
   };
 }
 
-export function newestOf<R extends { readonly at: number }>(
+export function newestOf<R extends RequestPlace>(
   lists: readonly (readonly R[])[],
   limit: number,
 ): R[] {
-  return lists
-    .flat()
-    .sort((one, other) => other.at - one.at)
-    .slice(0, limit);
+  return lists.flat().sort(newestFirst).slice(0, limit);
 }

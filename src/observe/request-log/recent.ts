@@ -7,14 +7,17 @@ import {
   type Explained,
   type FilterWords,
   fits,
+  isIn,
   type ListedRequest,
   type Memory,
+  newestOf,
   type RequestFilter,
   type RequestView,
 } from '../peers/requests.ts';
 import { RefusalLog } from './refusals.ts';
 import { SuccessBuffer } from './ring-buffer.ts';
 import {
+  beganAt,
   kindsOf,
   listed,
   type Notes,
@@ -104,14 +107,15 @@ export class RecentRequests {
   }
 
   /** Newest first. */
-  refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
-    return inOrder(this.#refused.newestFirst(code), this.#clock())
+  refusals({ key, account, code, limit, ...period }: RequestFilter): ListedRequest[] {
+    const fitting = inOrder(this.#refused.newestFirst(code), this.#clock())
       .filter(
         ({ event }) =>
           (key === null || key === event.keyId) && (account === null || account === event.account),
       )
-      .slice(0, limit)
-      .map((kept) => listed(this.#viewOf(kept)));
+      .map((kept) => ({ kept, at: beganAt(kept), id: kept.event.id }))
+      .filter((place) => isIn(place, period));
+    return newestOf([fitting], limit).map(({ kept }) => listed(this.#viewOf(kept)));
   }
 
   get upTo(): number {

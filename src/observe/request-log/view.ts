@@ -26,6 +26,10 @@ export interface RequestLogEntry {
   readonly repeated: number;
 }
 
+/** Unix milliseconds. */
+export const beganAt = ({ event, endedAt }: Pick<RequestLogEntry, 'event' | 'endedAt'>): number =>
+  Math.round(endedAt - event.duration);
+
 export function requestView(
   { event, notes, endedAt, repeated }: RequestLogEntry,
   worker: number | null,
@@ -51,7 +55,7 @@ export function requestView(
     address,
     times,
     repeated,
-    at: Math.round(endedAt - duration),
+    at: beganAt({ event, endedAt }),
     path: trace?.path ?? null,
     message: trace?.message ?? null,
     reason: trace?.reason ?? null,

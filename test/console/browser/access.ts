@@ -17,7 +17,7 @@ export function accessTests(stand: ConsoleStand): void {
       const hrefs = (await Promise.all(links.map((link) => link.getAttribute('href')))) as string[];
       return [
         ...hrefs.filter((href) => href.startsWith('#/')),
-        `#/keys-and-accounts/${stand.operated.crawler.id}`,
+        `#/keys/${stand.operated.crawler.id}`,
       ];
     }
 

@@ -24,15 +24,18 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Filter' }).click();
       await until('one is left', async () => (await rows.count()) === 2);
       expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(
-        `#/keys-and-accounts/${body.id}`,
+        `#/keys/${body.id}`,
       );
       await page.getByLabel('Operator').fill('unknown');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.getByText('No matching entries.').waitFor();
     });
 
-    test('shows each setting and its source, and finds it', async () => {
+    test('shows changed settings first with their source, and finds each', async () => {
       const { page } = await stand.open('admin', 'configuration');
+      const changed = page.getByRole('region', { name: 'Settings that differ from the defaults' });
+      await changed.getByRole('row', { name: /^log\.requests false/ }).waitFor();
+      expect(await changed.getByRole('row', { name: / default / }).count()).toBe(0);
       await page.getByLabel('Only settings from').fill('log.requests');
       const row = page.getByRole('row', { name: /^log\.requests/ });
       expect(await row.innerText()).toMatch(/false\s+gateway\.yaml:2:\d+\s+a (reload|restart)/);

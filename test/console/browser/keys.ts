@@ -43,8 +43,8 @@ export function keysTests(stand: ConsoleStand): void {
       await page.getByLabel('Order').selectOption('oldest first');
       await shows(page, 'till 1');
       await page.getByLabel('Find').fill('TILL 1');
-      await page.getByLabel('Account').fill('shop-1');
-      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.getByLabel('Account', { exact: true }).fill('shop-1');
+      await page.getByLabel('Account', { exact: true }).press('Enter');
       const found = [
         'till 1',
         'till 11',
@@ -59,6 +59,23 @@ export function keysTests(stand: ConsoleStand): void {
       await until('only those are there', async () => isDeepStrictEqual(await labels(page), found));
       expect(page.url()).toContain('account=shop-1');
       expect(complaints).toEqual([]);
+    });
+
+    test('finds banned keys, keys of a plan, accounts and operations', async () => {
+      const { id } = await stand.gateway.key({ account: 'tilda', plan: 'trial' });
+      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
+      const { page } = await stand.open('read', 'keys');
+      await page.getByLabel('Status').selectOption('banned');
+      await page.getByLabel('Plan').selectOption('trial');
+      await page.getByRole('row', { name: new RegExp(`^${id} tilda . trial banned`) }).waitFor();
+      expect(await page.getByRole('cell', { name: 'active', exact: true }).count()).toBe(0);
+      await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('ti');
+      await page.keyboard.press('Enter');
+      await page.getByText('Accounts: ').getByRole('link', { name: 'tilda' }).waitFor();
+      await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('listpets');
+      await page.keyboard.press('Enter');
+      await page.getByText('Operations: ').getByRole('link', { name: 'listPets' }).click();
+      await page.getByRole('row', { name: /^acme / }).waitFor();
     });
 
     test('shows the time of the keys while the state is down', async () => {

@@ -25,9 +25,9 @@ export function phoneTests(stand: ConsoleStand): void {
       const places = [
         'plans/basic',
         'plans?new=plan',
-        `keys-and-accounts/${crawler.id}`,
-        'keys-and-accounts/acme',
-        'keys-and-accounts?find=e',
+        `keys/${crawler.id}`,
+        'keys/acme',
+        'keys?find=e',
       ];
       const wide: [place: string, elements: unknown][] = [];
       for (const place of [...hrefs, ...places]) {

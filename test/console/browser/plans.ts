@@ -41,9 +41,7 @@ export function plansTests(stand: ConsoleStand): void {
         .getByRole('region', { name: 'Limited clients' })
         .getByRole('row', { name: id });
       expect(await row.innerText()).toMatch(/globex\s+minute\s+9 of 4\s+\S+\s+1\s+5/);
-      expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(
-        `#/keys-and-accounts/${id}`,
-      );
+      expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(`#/keys/${id}`);
 
       await page.getByRole('textbox', { name: 'Limits' }).fill('10/minute');
       await page.getByRole('button', { name: 'Simulate' }).click();

@@ -45,12 +45,16 @@ export function requestsTests(stand: ConsoleStand): void {
         await rows().filter({ hasText: 'initech' }).getByRole('link', { name: /:/ }).count(),
       ).toBe(2);
       expect(await rows().count()).toBe(1);
+      await page.getByLabel('Code').selectOption('invalid_request');
+      await page.getByText('None in memory. New ones appear here.').waitFor();
     });
 
-    test('explains a request step by step, by its row or by its id, or says why it cannot', async () => {
+    test('explains a request step by step, by its row or by the search for its id, or says why it cannot', async () => {
       const id = await get(initech);
-      await page.getByLabel('X-Request-Id').fill(` ${id.toUpperCase()} `);
-      await page.getByRole('button', { name: 'Explain' }).click();
+      await page
+        .getByRole('searchbox', { name: 'Search', exact: true })
+        .fill(` ${id.toUpperCase()} `);
+      await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Steps' }).waitFor();
       expect(new URL(page.url()).hash).toBe(`#/requests/${id}`);
       const steps = await page.locator('.steps li').allInnerTexts();
@@ -69,7 +73,7 @@ export function requestsTests(stand: ConsoleStand): void {
         /minute\s+fixed\s+2\s+0\s+0/,
       );
       const who = page.locator('dl.facts').getByRole('link', { name: initech.id });
-      expect(await who.getAttribute('href')).toBe(`#/keys-and-accounts/${initech.id}`);
+      expect(await who.getAttribute('href')).toBe(`#/keys/${initech.id}`);
 
       await page.goto(
         `${stand.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`,

@@ -80,7 +80,7 @@ export class ConsoleStand {
     }
     complaints.length = 0;
     // By way of another view, so that no earlier content remains.
-    await goTo(page, place.startsWith('keys-and-accounts') ? 'plans' : 'keys-and-accounts');
+    await goTo(page, place.startsWith('keys') ? 'plans' : 'keys');
     await goTo(page, place);
     return { page, complaints };
   }

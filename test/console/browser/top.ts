@@ -45,7 +45,7 @@ export function topTests(stand: ConsoleStand): void {
       expect.stringMatching(new RegExp(`^${mobile.id}\\s+8\\s+18 %\\s+acme\\s+free`)),
     ]);
     expect(await rows.nth(1).getByRole('link', { name: shop.id }).getAttribute('href')).toBe(
-      `#/keys-and-accounts/${shop.id}`,
+      `#/keys/${shop.id}`,
     );
     await page
       .getByRole('combobox', { name: 'By', exact: true })

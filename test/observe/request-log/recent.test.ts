@@ -9,7 +9,14 @@ import { DAY, MINUTE, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
-const ANY: RequestFilter = { key: null, account: null, code: null, limit: 1e9 };
+const ANY: RequestFilter = {
+  key: null,
+  account: null,
+  code: null,
+  since: null,
+  before: null,
+  limit: 1e9,
+};
 const idOf = (i: number) => `00000000-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
 
 function admitted(windows: readonly Window[]): Admission {
@@ -247,10 +254,31 @@ describe('refusals and failures', () => {
     expect(recent.explain(idOf(60_000)).request?.repeated).toBe(19_999);
   });
 
-  test('of one millisecond are newest first, whatever their codes are', () => {
+  test('come in pages that have each once, and of a period', () => {
+    const { recent, pass } = keeping(100);
+    const at: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      recent.observe(refused(i, `code_${i}`));
+      at.push(recent.refusals({ ...ANY, limit: 1 })[0]!.at);
+      if (i % 3 === 2) pass(1_000);
+    }
+    const pages: string[][] = [];
+    for (let before: RequestFilter['before'] = null; ; ) {
+      const page = recent.refusals({ ...ANY, before, limit: 2 });
+      if (page.length === 0) break;
+      pages.push(page.map(({ id }) => id));
+      before = page.at(-1)!;
+    }
+    expect(pages.flat()).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0].map(idOf));
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 2, 1]);
+    const period = { since: at[3]!, before: { at: at[6]!, id: '' } };
+    expect(recent.refusals({ ...ANY, ...period }).map(({ id }) => id)).toEqual([5, 4, 3].map(idOf));
+  });
+
+  test('of one millisecond are in the order of their ids, whatever their codes are', () => {
     const { recent } = keeping(100);
-    for (const [i, code] of ['not_found', 'not_found', 'missing_api_key', 'not_found'].entries())
-      recent.observe(refused(i, code));
+    for (const [i, code] of ['a', 'a', 'b', 'a'].entries())
+      recent.observe(refused([2, 0, 3, 1][i]!, code));
     expect(recent.refusals(ANY).map(({ id }) => id)).toEqual([3, 2, 1, 0].map(idOf));
   });
 

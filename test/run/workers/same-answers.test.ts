@@ -155,7 +155,7 @@ const FINDINGS: {
     }));
   },
   async refusals(one) {
-    const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
+    const listed = await answerOf(one, refusals, { ...ANY, since: null, before: null, limit: 200 });
     expect(listed.map(({ at }) => at)).toEqual(
       listed.map(({ at }) => at).toSorted((one, other) => other - one),
     );
@@ -224,7 +224,7 @@ async function processesOf(one: Asked) {
   const carried = await Promise.all(
     [...one.carried.values()].flat().map((id) => answerOf(one, explain, id)),
   );
-  const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
+  const listed = await answerOf(one, refusals, { ...ANY, since: null, before: null, limit: 200 });
   const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
   return {
     status: processes.map(({ worker }) => worker),

@@ -62,6 +62,6 @@ export const VALUES = {
   step: ['1m', '10m', '1h'],
   event: ['now', 'refused'],
   Readiness: ['ready', 'stopping', 'state_down', 'upstreams_down', 'no_workers'],
-  KeyStatus: ['active', 'disabled', 'expired', 'revoked'],
+  KeyStatus: ['active', 'banned', 'disabled', 'expired', 'revoked'],
   Role: ['read', 'operate', 'admin'],
 } as const;

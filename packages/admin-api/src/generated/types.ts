@@ -353,7 +353,7 @@ export interface Faults {
   }[];
 }
 
-export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
+export type KeyStatus = 'active' | 'banned' | 'disabled' | 'expired' | 'revoked';
 
 export type Role = 'read' | 'operate' | 'admin';
 
@@ -759,6 +759,7 @@ export interface History extends PeerCoverage {
 
 export interface Requests extends PeerCoverage {
   readonly requests: readonly RefusedRequest[];
+  readonly next: string | null;
 }
 
 export interface Reload {
@@ -1030,7 +1031,10 @@ export interface Operations {
       readonly key?: string | undefined;
       readonly account?: string | undefined;
       readonly code?: string | undefined;
+      readonly since?: string | undefined;
+      readonly until?: string | undefined;
       readonly limit?: number | undefined;
+      readonly after?: string | undefined;
     };
     readonly body?: never;
     readonly response: Requests;

@@ -1,4 +1,6 @@
-// Figures and times for people, only in the console.
+// Figures, times and names for people, only in the console.
+
+import { number } from '@storegate/admin-api/words';
 
 /** A dash for what is not known. */
 export const orDash = (value: number | null, format: (value: number) => string) =>
@@ -37,3 +39,17 @@ export function clockTime(iso: string, now = new Date()): string {
 /** A time of the day of the last days: `Sun 10:20`. */
 export const dayTime = (at: number) =>
   new Date(at).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** `60/minute,10/10s:sliding` as `60 per minute, 10 per 10s (sliding)`. */
+export function limitsText(limits: string): string {
+  const words = limits.split(',').map((limit) => {
+    const [, count, span, kind] = /^(\d+)\/([^:]+)(?::(.+))?$/.exec(limit.trim()) ?? [];
+    if (count === undefined) return limit;
+    return `${number(Number(count))} per ${span}${kind === undefined ? '' : ` (${kind})`}`;
+  });
+  return words.join(', ');
+}
+
+/** Requests whose path the contract does not have are of the operation `none`. */
+export const operationText = (operation: string): string =>
+  operation === 'none' ? '(no operation)' : operation;

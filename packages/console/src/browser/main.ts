@@ -12,12 +12,12 @@ import { notifyTabs, onTabMessage } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/view.ts';
 import { linkTo, type Place, usePlace } from './routing.ts';
+import { Search } from './search.ts';
 import { SecretRefused, useLeftForSecret } from './secrets.ts';
 import { SessionContext } from './session.ts';
 import { SignIn } from './sign-in.ts';
 import { Audit } from './views/audit.ts';
 import { Bans } from './views/bans.ts';
-import { Clients } from './views/clients.ts';
 import { Configuration } from './views/configuration.ts';
 import { Gateways } from './views/gateways.ts';
 import { Keys } from './views/keys.ts';
@@ -118,6 +118,7 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
     h('a', { class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
     h('header', { class: 'top' }, [
       h('a', { class: 'brand', href: linkTo(VIEWS[0]!.name) }, 'storegate'),
+      h(Search, null),
       h('p', { class: 'who' }, [
         h('span', null, operator!.name, ' ', h('span', { class: 'role' }, operator!.role)),
         !open && h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
@@ -162,12 +163,11 @@ const VIEWS: readonly {
   readonly view: ComponentType<{ place: Place }>;
 }[] = [
   { name: 'overview', title: 'Overview', view: Overview },
-  { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
+  { name: 'keys', title: 'Keys', view: Keys },
   { name: 'requests', title: 'Requests', view: Requests },
   { name: 'top-clients', title: 'Top clients', view: Top },
   { name: 'usage', title: 'Usage', view: Usage },
   { name: 'bans', title: 'Bans', view: Bans },
-  { name: 'keys', title: 'Keys', view: Keys },
   { name: 'plans', title: 'Plans', view: Plans },
   { name: 'audit', title: 'Audit', view: Audit },
   { name: 'configuration', title: 'Configuration', view: Configuration },

@@ -42,8 +42,7 @@ export function goUnlessSecret(
 export function useLeftForSecret({ view, rest, query }: Place): boolean {
   const has = [view, rest, ...Object.values(query)].some(holdsSecret);
   useEffect(() => {
-    if (has)
-      goTo(linkTo(holdsSecret(view) ? 'keys-and-accounts' : view, '', REFUSED), { replace: true });
+    if (has) goTo(linkTo(holdsSecret(view) ? 'keys' : view, '', REFUSED), { replace: true });
   }, [has]);
   return has;
 }

@@ -112,11 +112,7 @@ export const isKeyId = (text: string): boolean => KEY_ID.test(text);
  */
 export function ClientLink({ who }: { who: string | null }) {
   if (who === null) return h('span', null, '–');
-  return h(
-    'a',
-    { href: linkTo('keys-and-accounts', who), class: isKeyId(who) ? 'whole' : undefined },
-    who,
-  );
+  return h('a', { href: linkTo('keys', who), class: isKeyId(who) ? 'whole' : undefined }, who);
 }
 
 export const planLink = (plan: string) => h('a', { href: linkTo('plans', plan) }, plan);

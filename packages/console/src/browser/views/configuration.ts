@@ -15,20 +15,22 @@ export function Configuration() {
   const webhooks = useAnswer('listWebhooks', { every: 10_000 });
   const about = 'Settings in force, their sources, and differences from the files';
   return h(View, { title: 'Configuration', about }, [
+    h('h2', null, 'Settings'),
+    answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
     h('h2', null, 'Files'),
     h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
     h('h2', null, 'Gateways'),
     answerView(status, gatewaysTable),
     h('h2', null, 'Webhooks'),
     answerView(webhooks, webhooksTable),
-    h('h2', null, 'Settings in force'),
-    answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
   ]);
 }
 
 function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
   const [text, setText] = useState('');
   const shown = settings.filter((setting) => isAbout(setting, text.trim().toLowerCase()));
+  const defaults = shown.filter(({ source }) => source === 'default');
+  const changed = shown.filter(({ source }) => source !== 'default');
   return [
     h('div', { class: 'filters', role: 'search', 'aria-label': 'Filter settings' }, [
       h(Field, {
@@ -44,22 +46,41 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
         `${number(shown.length)} of ${number(settings.length)}`,
       ),
     ]),
-    h(Table<Setting>, {
-      caption: 'Settings in force',
-      rows: shown,
-      keyOf: ({ name }) => name,
-      empty: 'No matching settings.',
-      columns: [
-        { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
-        {
-          title: 'Value',
-          cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)),
-        },
-        { title: 'From', cell: ({ source }) => h(Source, { source }) },
-        { title: 'A change needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
-      ],
+    h(Settings, {
+      caption: 'Settings that differ from the defaults',
+      settings: changed,
+      empty: shown.length > 0 ? 'No setting differs from its default.' : 'No matching settings.',
     }),
+    defaults.length > 0 &&
+      h('details', { open: text !== '' }, [
+        h('summary', null, `Defaults (${number(defaults.length)})`),
+        h(Settings, { caption: 'Settings with their defaults', settings: defaults }),
+      ]),
   ];
+}
+
+interface SettingsProps {
+  readonly caption: string;
+  readonly settings: readonly Setting[];
+  readonly empty?: string;
+}
+
+function Settings({ caption, settings, empty }: SettingsProps) {
+  return h(Table<Setting>, {
+    caption,
+    rows: settings,
+    keyOf: ({ name }) => name,
+    empty,
+    columns: [
+      { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
+      {
+        title: 'Value',
+        cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)),
+      },
+      { title: 'From', cell: ({ source }) => h(Source, { source }) },
+      { title: 'A change needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
+    ],
+  });
 }
 
 /** Whether all words are in what is shown of a setting. */

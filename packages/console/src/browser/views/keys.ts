@@ -1,29 +1,26 @@
-import type { Key, KeyStatus, ParamsOf } from '@storegate/admin-api';
+import type { KeyStatus, ParamsOf } from '@storegate/admin-api';
 import { h } from 'preact';
 import { newKeyAct } from '../acts/keys.ts';
-import { useAnswer } from '../api/hooks.ts';
+import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
-import { Badge, ClientLink, Table, Time, type Tone } from '../parts/data.ts';
+import { clientLinks, isKeyId } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
+import { KeyList, STATUS_TONES } from './keys/list.ts';
+import { AccountPage, KeyPage } from './keys/pages.ts';
 
-const TONES: Readonly<Record<KeyStatus, Tone>> = {
-  active: 'good',
-  disabled: 'warn',
-  expired: 'warn',
-  revoked: 'bad',
-};
-
-export function StatusOf({ status }: Pick<Key, 'status'>) {
-  return h(Badge, { tone: TONES[status] }, status);
+/** All keys, or everything about one key or account, where its name is in the address. */
+export function Keys({ place }: { place: Place }) {
+  if (place.rest === '') return h(AllKeys, { place });
+  return h(isKeyId(place.rest) ? KeyPage : AccountPage, { name: place.rest });
 }
 
 /** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
-export function Keys({ place: { query } }: { place: Place }) {
+function AllKeys({ place: { query } }: { place: Place }) {
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
   const answer = useAnswer('listKeys', {
     params: {
@@ -59,11 +56,11 @@ export function Keys({ place: { query } }: { place: Place }) {
         placeholder: 'id, account or label',
       }),
       h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 64 }),
-      h(SearchField, { label: 'Plan', name: 'plan', value: plan, maxLength: 64 }),
+      h(PlanFilter, { plan, onChoice: (one) => show({ plan: one }) }),
       h(Choice, {
         label: 'Status',
         value: status,
-        options: [['', 'all'], ...Object.keys(TONES).map((word) => [word, word] as const)],
+        options: [['', 'all'], ...Object.keys(STATUS_TONES).map((word) => [word, word] as const)],
         onChoice: (one) => show({ status: one }),
       }),
       h(Choice, {
@@ -76,8 +73,10 @@ export function Keys({ place: { query } }: { place: Place }) {
         onChoice: (one) => show({ sort: one }),
       }),
     ]),
+    find !== '' &&
+      h(AlsoFound, { find, accounts: answer.value?.keys.map((key) => key.account) ?? [] }),
     answerView(answer, ({ keys }) =>
-      h(List, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
+      h(KeyList, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
     ),
     h(Pager, {
       of: 'keys',
@@ -89,31 +88,37 @@ export function Keys({ place: { query } }: { place: Place }) {
   );
 }
 
-/**
- * Keys in a table, each leading to all that is known of it. `of`: the account that all are of,
- * where that need not be said.
- */
-export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string; of?: string }) {
-  return h(Table<Key>, {
-    caption: 'Keys',
-    rows: keys,
-    keyOf: ({ id }) => id,
-    empty,
-    columns: [
-      { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
-      of === undefined && {
-        title: 'Account',
-        cell: ({ account }) => h(ClientLink, { who: account }),
-      },
-      { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
-      {
-        title: 'Plan',
-        cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`),
-      },
-      { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
-      { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
-      { title: 'Expires', cell: ({ expires }) => h(Time, { at: expires }) },
-      { title: 'Last used', cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }) },
-    ],
-  });
+function PlanFilter({ plan, onChoice }: { plan: string; onChoice: (plan: string) => void }) {
+  const answer = useAnswer('listPlans');
+  const names = answer.value?.plans.map(({ name }) => name) ?? [];
+  // A deleted plan may still have keys, and the address may name it.
+  const all = [...new Set([...names, ...(plan && [plan])])];
+  const options = [['', 'all'], ...all.map((name) => [name, name] as const)] as const;
+  return h(Choice, { label: 'Plan', value: plan, options, onChoice });
+}
+
+/** Hours in which an operation must have been called to be found. */
+const CALLED = '720';
+
+/** Accounts of the keys, and operations, with the text in their name. */
+function AlsoFound({ find, accounts }: { find: string; accounts: readonly string[] }) {
+  const from = useHoursAgo(CALLED);
+  const answer = useAnswer('getUsageReport', { params: { from, by: 'operation' } });
+  const matching = (names: readonly (string | undefined)[]) =>
+    [...new Set(names)].filter((name) => name?.toLowerCase().includes(find.toLowerCase()));
+  const foundAccounts = matching(accounts) as string[];
+  const called = answer.value?.rows.map(({ operation }) => operation) ?? [];
+  const operations = matching(called.filter((name) => name !== 'none'));
+  const link = (operation = '') =>
+    h('a', { key: operation, href: linkTo('usage', '', { operation }) }, operation);
+  return [
+    foundAccounts.length > 0 && h('p', null, 'Accounts: ', clientLinks(foundAccounts)),
+    operations.length > 0 &&
+      h(
+        'p',
+        null,
+        'Operations: ',
+        operations.map((one, i) => [i > 0 && ', ', link(one)]),
+      ),
+  ];
 }

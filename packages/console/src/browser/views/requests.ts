@@ -2,15 +2,17 @@ import type { RefusedRequest } from '@storegate/admin-api';
 import { number, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useAnswer } from '../api/hooks.ts';
+import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { useLive } from '../api/stream.ts';
+import { operationText } from '../format.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
-import { Filters, SearchField } from '../parts/fields.ts';
+import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { LiveSwitch } from '../parts/live.ts';
+import { Pager } from '../parts/pager.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
-import { ExplainedRequest, FindRequest } from './requests/explanation.ts';
+import { ExplainedRequest } from './requests/explanation.ts';
 import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './requests/tail.ts';
 
 /**
@@ -26,41 +28,69 @@ export function Requests({ place }: { place: Place }) {
  * a code.
  */
 function Refusals({ place }: { place: Place }) {
-  const { key = '', account = '', code = '' } = place.query;
+  const { key = '', account = '', code = '', after = '' } = place.query;
   const filter = { key, account, code };
   const filtered = key || account || code;
   const [tail, setTail] = useState<Tail>(NO_TAIL);
-  const answer = useAnswer('listRequests', { params: filter });
+  const answer = useAnswer('listRequests', { params: { ...filter, after } });
   const stream = useLive('refused', filter, (refused) =>
     setTail((before) => withRefused(before, refused)),
   );
-  useEffect(() => setTail(NO_TAIL), [key, account, code]);
+  useEffect(() => setTail(NO_TAIL), [key, account, code, after]);
   // Loads what came while the stream was closed.
   useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
   const field = (name: keyof typeof filter, label: string, placeholder: string) =>
     h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
-  const search = (fields: Readonly<Record<string, string>>) =>
-    goUnlessSecret('requests', '', fields);
+  const search = (changed: Readonly<Record<string, string>>) =>
+    goUnlessSecret('requests', '', { ...filter, ...changed });
   return h(
     View,
     { title: 'Requests', about: 'Refused and failed requests', actions: h(LiveSwitch, stream) },
     [
-      h(FindRequest, null),
       h(
         Filters,
         { label: 'Filter requests', onSubmit: search, all: filtered && linkTo('requests') },
         [
           field('key', 'Key', 'key_…'),
           field('account', 'Account', 'acme'),
-          field('code', 'Code', 'rate_limit_exceeded'),
+          h(CodeFilter, { code, onChoice: (one) => search({ code: one }) }),
         ],
       ),
       answerView(answer, (asked) => [
         h(Missing, { ...asked }),
-        listOf(withRefused(tail, { requests: asked.requests, omitted: 0 }), filtered !== ''),
+        // New refusals belong to the first page.
+        listOf(
+          withRefused(after === '' ? tail : NO_TAIL, { requests: asked.requests, omitted: 0 }),
+          filtered !== '',
+        ),
       ]),
+      h(Pager, {
+        of: 'refusals',
+        at: after,
+        next: answer.value?.next,
+        onGo: (at) => search({ after: at }),
+      }),
     ],
   );
+}
+
+/** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
+function CodeFilter({ code, onChoice }: { code: string; onChoice: (code: string) => void }) {
+  const from = useHoursAgo('24');
+  const answer = useAnswer('getUsageReport', {
+    params: { from, by: 'status,code' },
+    every: 60_000,
+  });
+  const rows = answer.value?.rows ?? [];
+  const counts = new Map(code === '' ? [] : [[code, 0]]);
+  for (const row of rows) {
+    const name = row.code ?? (row.status! >= 500 ? String(row.status) : '');
+    counts.set(name, (counts.get(name) ?? 0) + row.requests);
+  }
+  counts.delete('');
+  const names = [...counts].sort(([, one], [, other]) => other - one);
+  const options = names.map(([name, count]) => [name, `${name} (${number(count)})`] as const);
+  return h(Choice, { label: 'Code', value: code, options: [['', 'all'], ...options], onChoice });
 }
 
 function listOf({ requests, left }: Tail, filtered: boolean) {
@@ -81,7 +111,10 @@ function listOf({ requests, left }: Tail, filtered: boolean) {
       columns: [
         { title: 'At', names: true, cell: ([first]) => h(RequestLink, { request: first! }) },
         { title: 'Code', cell: ([first]) => codeOf(first!) },
-        { title: 'Operation', cell: ([first]) => `${first!.method} ${first!.operation}` },
+        {
+          title: 'Operation',
+          cell: ([first]) => `${first!.method} ${operationText(first!.operation)}`,
+        },
         { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
         {
           title: 'Account',

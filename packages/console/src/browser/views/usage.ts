@@ -4,7 +4,7 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { bytes, clockTime } from '../format.ts';
+import { bytes, clockTime, operationText } from '../format.ts';
 import { ClientLink, type Column, planLink, Table } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { answerView, asParagraph, Missing, Notice, View } from '../parts/view.ts';
@@ -29,13 +29,13 @@ const SHOWN = 200;
 /** `storegate usage report`: who used what in a month, as a table and a file. */
 export function Usage({ place: { query } }: { place: Place }) {
   const all = months(MONTHS);
-  const { account = '' } = query;
+  const { account = '', operation = '' } = query;
   const month = all.find((one) => one === query.month) ?? all[0]!;
   const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
-  const params = { ...periodOf(month), by, account };
+  const params = { ...periodOf(month), by, account, operation };
   const answer = useAnswer('getUsageReport', { params });
   const go = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret('usage', '', { month, by, account, ...changed });
+    goUnlessSecret('usage', '', { month, by, account, operation, ...changed });
   return h(
     View,
     {
@@ -49,7 +49,11 @@ export function Usage({ place: { query } }: { place: Place }) {
     },
     h(
       Filters,
-      { label: 'Filter usage', onSubmit: go, all: account && linkTo('usage', '', { by }) },
+      {
+        label: 'Filter usage',
+        onSubmit: go,
+        all: (account || operation) && linkTo('usage', '', { by }),
+      },
       [
         h(Choice, {
           label: 'Month',
@@ -59,6 +63,7 @@ export function Usage({ place: { query } }: { place: Place }) {
         }),
         h(Choice, { label: 'By', value: by, options: BY, onChoice: (one) => go({ by: one }) }),
         h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 256 }),
+        h(SearchField, { label: 'Operation', name: 'operation', value: operation, maxLength: 200 }),
       ],
     ),
     answerView(answer, (report) => [h(Gaps, { report }), h(Rows, { rows: report.rows, by })]),
@@ -91,7 +96,7 @@ const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
   account: { title: 'Account', names: true, cell: ({ account }) => whose(account) },
   key: { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
   plan: { title: 'Plan', names: true, cell: ({ plan }) => (plan ? planLink(plan) : '–') },
-  operation: { title: 'Operation', cell: ({ operation }) => operation },
+  operation: { title: 'Operation', cell: ({ operation = '' }) => operationText(operation) },
 };
 
 const whose = (account: string | null | undefined) =>

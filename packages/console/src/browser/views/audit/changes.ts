@@ -42,10 +42,18 @@ const shortened = (text = 'none') =>
 /** Times as the admin API writes them. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
+/** `overlapEnds` as `overlap ends`. */
+const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object' && Object.keys(value).length === 0) return undefined;
   if (Array.isArray(value)) return value.map((one) => textOf(one) ?? 'none').join(', ');
-  if (typeof value === 'object') return JSON.stringify(value);
+  if (typeof value === 'object') {
+    const fields = Object.entries(value).map(
+      ([name, one]) => `${wordsOf(name)} ${textOf(one) ?? 'none'}`,
+    );
+    return fields.join(', ');
+  }
   return TIME.test(String(value)) ? clockTime(String(value)) : String(value);
 }

@@ -16,9 +16,8 @@ import { h } from 'preact';
 import { useAnswer } from '../../api/hooks.ts';
 import { clockTime, milliseconds } from '../../format.ts';
 import { Badge, ClientLink, Facts, planLink, Table, Texts, Time } from '../../parts/data.ts';
-import { Field, Filters } from '../../parts/fields.ts';
 import { answerView, Notice, View } from '../../parts/view.ts';
-import { goTo, linkTo } from '../../routing.ts';
+import { linkTo } from '../../routing.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
 export function ExplainedRequest({ id }: { id: string }) {
@@ -30,7 +29,6 @@ export function ExplainedRequest({ id }: { id: string }) {
       about: ['Request ', h('code', null, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
-    h(FindRequest, { id }),
     answerView(answer, (request) => h(RequestDetails, { request, asked: id })),
   );
 }
@@ -142,29 +140,4 @@ function WhatElse({ request }: { request: Explained }) {
       ['traceparent', traceparent],
     ],
   });
-}
-
-const REQUEST_ID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
-
-export function FindRequest({ id = '' }: { id?: string }) {
-  return h(
-    Filters,
-    {
-      label: 'Explain a request',
-      verb: 'Explain',
-      onSubmit: ({ request = '' }) => goTo(linkTo('requests', request.toLowerCase())),
-    },
-    h(Field, {
-      label: 'Explain a request: its X-Request-Id',
-      name: 'request',
-      defaultValue: id,
-      required: true,
-      // Pasted text may have spaces around it.
-      pattern: `\\s*${REQUEST_ID}\\s*`,
-      title:
-        'For example 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e, from the header X-Request-Id of the response.',
-      placeholder: '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
-      spellcheck: false,
-    }),
-  );
 }

@@ -2,7 +2,7 @@ import type { Audit, Entry, RefusedRequest, Requests } from '@storegate/admin-ap
 import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
-import { total } from '../../format.ts';
+import { operationText, total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { isKeyId, Table, Time } from '../../parts/data.ts';
 import { answerView, Missing } from '../../parts/view.ts';
@@ -119,7 +119,11 @@ function Addresses({ requests }: Pick<Requests, 'requests'>) {
 }
 
 const requestLink = ({ id, method, operation }: Alike) =>
-  h('a', { href: linkTo('requests', id), title: 'Reason' }, `${method} ${operation}`);
+  h(
+    'a',
+    { href: linkTo('requests', id), title: 'Reason' },
+    `${method} ${operationText(operation)}`,
+  );
 
 const timesOf = ({ times, since }: Alike) =>
   times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })];

@@ -1,81 +1,36 @@
 import type { Key } from '@storegate/admin-api';
 import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import { keyActs, newKeyAct } from '../acts/keys.ts';
-import { useAnswer } from '../api/hooks.ts';
-import { type Acts, useActs } from '../parts/act.ts';
-import { ClientLink, clientLinks, Facts, isKeyId, planLink, Time } from '../parts/data.ts';
-import { Filters, SearchField } from '../parts/fields.ts';
-import { answerView, View } from '../parts/view.ts';
-import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
-import { useMay } from '../session.ts';
-import { Activity, useSubject } from './clients/activity.ts';
-import { Traffic } from './clients/traffic.ts';
-import { Windows } from './clients/windows.ts';
-import { List, StatusOf } from './keys.ts';
+import { keyActs, newKeyAct } from '../../acts/keys.ts';
+import { useAnswer } from '../../api/hooks.ts';
+import { limitsText } from '../../format.ts';
+import { type Acts, useActs } from '../../parts/act.ts';
+import { ClientLink, Facts, planLink, Time } from '../../parts/data.ts';
+import { answerView, View } from '../../parts/view.ts';
+import { linkTo } from '../../routing.ts';
+import { useMay } from '../../session.ts';
+import { Activity, useSubject } from './activity.ts';
+import { KeyList, StatusOf } from './list.ts';
+import { Traffic } from './traffic.ts';
+import { Windows } from './windows.ts';
 
+/** Keys of an account that are listed on its page. */
 const SHOWN = 50;
 
-/** Everything about one caller: found by a part of an id, an account or a label. */
-export function Clients({ place }: { place: Place }) {
-  const { rest, query } = place;
-  if (rest !== '') return h(isKeyId(rest) ? KeyPage : AccountPage, { name: rest });
-  return h(
-    View,
-    {
-      title: 'Keys and accounts',
-      about: 'Find a key or an account: its limits, bans and refusals',
-    },
-    [
-      h(Search, { find: query.find ?? '' }),
-      query.find
-        ? h(Found, { find: query.find })
-        : h('p', { class: 'empty' }, 'Enter part of an id, account or label.'),
-    ],
-  );
-}
-
-function Found({ find }: { find: string }) {
-  const answer = useAnswer('listKeys', { params: { find, sort: '-created', limit: SHOWN } });
-  return answerView(answer, ({ keys, next }) => {
-    const part = find.toLowerCase();
-    const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) =>
-      one.toLowerCase().includes(part),
-    );
-    return [
-      accounts.length > 0 &&
-        h('p', null, accounts.length === 1 ? 'Account: ' : 'Accounts: ', clientLinks(accounts)),
-      h(List, { keys, empty: `No key has “${find}” in its id, account or label.` }),
-      next !== null &&
-        h(
-          'p',
-          null,
-          `The newest ${SHOWN} are shown. `,
-          h('a', { href: linkTo('keys', '', { find }) }, 'Show all'),
-        ),
-    ];
-  });
-}
-
 /** All that is known of one key, and what can be done to it. */
-function KeyPage({ name }: { name: string }) {
+export function KeyPage({ name }: { name: string }) {
   const key = useAnswer('getKey', { params: { id: name }, every: 15_000 });
   const subject = useSubject(name);
   const acts = useActs(key, ...Object.values(subject));
-  return h(
-    View,
-    { title: name, about: key.value && aboutKey(key.value), actions: h(Search, null) },
-    [
-      answerView(key, (value) => [
-        h(Windows, { name, subject, acts }),
-        h(Traffic, { name }),
-        h(Record, { value, acts }),
-        h(Activity, { name, subject }),
-      ]),
-      acts.dialog,
-    ],
-  );
+  return h(View, { title: name, about: key.value && aboutKey(key.value) }, [
+    answerView(key, (value) => [
+      h(Windows, { name, subject, acts }),
+      h(Traffic, { name }),
+      h(Record, { value, acts }),
+      h(Activity, { name, subject }),
+    ]),
+    acts.dialog,
+  ]);
 }
 
 function aboutKey({ status, account, plan, label }: Key) {
@@ -102,7 +57,7 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ['Account', h(ClientLink, { who: account })],
         ['Plan', planLink(plan)],
         ['Label', label],
-        ['Own limits', limits],
+        ['Own limits', limits && limitsText(limits)],
         [
           'Last used',
           value.lastUsed
@@ -136,7 +91,7 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
 }
 
 /** All that is known of one account with its keys, and what can be done to it. */
-function AccountPage({ name }: { name: string }) {
+export function AccountPage({ name }: { name: string }) {
   const account = useAnswer('getAccount', { params: { account: name } });
   const keys = useAnswer('listKeys', { params: { account: name, sort: '-created', limit: SHOWN } });
   const subject = useSubject(name);
@@ -144,13 +99,13 @@ function AccountPage({ name }: { name: string }) {
   const acts = useActs(account, keys, ...Object.values(subject));
   return h(
     View,
-    { title: name, about: 'Account', actions: h(Search, null) },
+    { title: name, about: 'Account' },
     answerView(account, (value) => [
       h(Facts, {
         facts: [
           ['Keys', `${number(value.keys)} (${number(value.active)} active)`],
           ['Plans', value.plans.join(', ') || 'none'],
-          ['Own limits', value.limits],
+          ['Own limits', value.limits && limitsText(value.limits)],
         ],
       }),
       h(Traffic, { name }),
@@ -158,7 +113,7 @@ function AccountPage({ name }: { name: string }) {
       h('h2', null, 'Keys'),
       mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
       answerView(keys, ({ keys, next }) => [
-        h(List, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
+        h(KeyList, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
         next !== null &&
           h(
             'p',
@@ -174,21 +129,4 @@ function AccountPage({ name }: { name: string }) {
     ]),
     acts.dialog,
   );
-}
-
-/** Leads to the key whose whole id is given, else to all that have it as a part. */
-function Search({ find = '' }: { find?: string }) {
-  const look = ({ find: text = '' }: Readonly<Record<string, string>>) =>
-    isKeyId(text)
-      ? goUnlessSecret('keys-and-accounts', text)
-      : goUnlessSecret('keys-and-accounts', '', { find: text });
-  return h(Filters, { label: 'Find a key or an account', verb: 'Find', onSubmit: look }, [
-    h(SearchField, {
-      label: 'Key, account or label',
-      name: 'find',
-      value: find,
-      required: true,
-      maxLength: 200,
-    }),
-  ]);
 }

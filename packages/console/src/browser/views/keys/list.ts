@@ -1,0 +1,49 @@
+import type { Key, KeyStatus } from '@storegate/admin-api';
+import { h } from 'preact';
+import { limitsText } from '../../format.ts';
+import { Badge, ClientLink, Table, Time, type Tone } from '../../parts/data.ts';
+
+export const STATUS_TONES: Readonly<Record<KeyStatus, Tone>> = {
+  active: 'good',
+  banned: 'bad',
+  disabled: 'warn',
+  expired: 'warn',
+  revoked: 'bad',
+};
+
+export function StatusOf({ status }: Pick<Key, 'status'>) {
+  return h(Badge, { tone: STATUS_TONES[status] }, status);
+}
+
+/**
+ * Keys in a table, each leading to all that is known of it. `of`: the account that all are of,
+ * where that need not be said.
+ */
+export function KeyList({ keys, empty, of }: { keys: readonly Key[]; empty: string; of?: string }) {
+  return h(Table<Key>, {
+    caption: 'Keys',
+    rows: keys,
+    keyOf: ({ id }) => id,
+    empty,
+    columns: [
+      { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
+      of === undefined && {
+        title: 'Account',
+        cell: ({ account }) => h(ClientLink, { who: account }),
+      },
+      { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
+      {
+        title: 'Plan',
+        cell: ({ plan, limits }) =>
+          limits === null ? plan : [plan, h('small', null, `own: ${limitsText(limits)}`)],
+      },
+      { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
+      { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
+      keys.some(({ expires }) => expires !== null) && {
+        title: 'Expires',
+        cell: ({ expires }) => h(Time, { at: expires }),
+      },
+      { title: 'Last used', cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }) },
+    ],
+  });
+}

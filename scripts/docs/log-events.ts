@@ -15,6 +15,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'log.dropped': 'Lines are missing at this place: standard output did not take them.',
   'reload.done': 'A reload is in force; `needRestart` names settings that wait for a restart.',
   'reload.failed': 'The files have mistakes; the former configuration stays in force.',
+  'health.changed': 'The health of this gateway: down at once, otherwise once it has lasted 90 s.',
   'last_used.write_failed': 'Times of last use could not be stored; they are stored later.',
   'contract.fault': 'A request or response violates the contract, which is only reported.',
   'contract.copy_in_use': 'The URL of the contract is unreachable: a copy is in use.',

@@ -48,7 +48,7 @@ export type AddressLists = {
   readonly deny: Unit<'addresses'>;
 };
 
-export type WebhookEvent = 'ban.started' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'upstream.down' | 'upstream.up' | 'state.down' | 'state.up' | 'reload.failed';
+export type WebhookEvent = 'ban.started' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'upstream.down' | 'upstream.up' | 'state.down' | 'state.up' | 'reload.failed' | 'health.changed';
 
 export interface GatewaySettings {
   readonly workers: number | 'auto';

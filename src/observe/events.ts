@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { Health } from '@storegate/admin-api';
 import type { Fault } from '@storegate/openapi';
 import type { Admission, Readings } from '../limits/admission.ts';
 import type { BanEscalation, Window } from '../limits/limits.ts';
@@ -37,6 +38,12 @@ interface Events {
   'reload.failed': { reason: string; problems: readonly string[] };
   /** Digests, comparable with those of other gateways. */
   'configuration.applied': { settings: string; plans: string; contract: string };
+  /** Of this gateway by itself. `reasons`: the sentences of its findings, the worst first. */
+  'health.changed': {
+    before: Health['status'];
+    status: Health['status'];
+    reasons: readonly string[];
+  };
   'last_used.write_failed': { error: unknown };
   /**
    * Holds no values. `refused`: the client got 502. `count`: of all faults; `faults` has the first.

@@ -74,6 +74,9 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'log.dropped': ({ count, duration, reason }) => warn({ count, duration, reason }),
     'reload.done': ({ reason, changed, needRestart }) => info({ reason, changed, needRestart }),
     'reload.failed': ({ reason, problems }) => error({ reason, problems }),
+    // The end has a level at which the begin is seen.
+    'health.changed': ({ before, status: health, reasons }) =>
+      (health === 'down' ? error : warn)({ before, health, reasons }),
     'configuration.applied': silent,
     'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
     'contract.fault': ({ id, operation, side, count, faults }) =>

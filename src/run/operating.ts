@@ -13,6 +13,7 @@ import type { Peers } from '../observe/peers/peers.ts';
 import type { Readiness } from '../observe/peers/status.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
+import { watchHealth } from './health-watch.ts';
 import type { Processes } from './processes.ts';
 import {
   type ActiveConfig,
@@ -61,7 +62,7 @@ export function createOperating(parts: OperatingParts) {
   });
   report(initial, observe, clock);
   // Closures must not keep `parts`: it has the first contract.
-  const { ownToken: token } = parts;
+  const { ownToken: token, readiness, health } = parts;
   let announcedUrl: string | null = null;
 
   /** A full disk must not refuse a reload. */
@@ -104,14 +105,19 @@ export function createOperating(parts: OperatingParts) {
     metrics: processes.metrics,
     observe,
     ownToken: parts.ownToken,
-    readiness: parts.readiness,
-    health: parts.health,
+    readiness,
+    health,
     tls: initial.certificates.admin,
     down: () => processes.readiness().down,
     console: config.console.enabled ? consolePages() : null,
   });
   // The log and a metric show a failed reload.
   const reloadUnasked = () => void reloader.reload(FILE_CHANGED).catch(() => {});
+  const endHealthWatch = watchHealth({
+    health,
+    isStopping: () => readiness() === 'stopping',
+    observe,
+  });
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
   return {
@@ -130,6 +136,7 @@ export function createOperating(parts: OperatingParts) {
     },
     async close(): Promise<void> {
       watch?.close();
+      endHealthWatch();
       await admin.close();
     },
   };

@@ -57,6 +57,8 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
       };
       return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };
     }
+    case 'health.changed':
+      return healthIn(event, gateway, clock());
     case 'upstream.down': {
       const { upstream, backend, reason, error } = event;
       const about = {
@@ -87,6 +89,16 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
     default:
       return null;
   }
+}
+
+function healthIn(
+  { before, status, reasons }: EventOf<'health.changed'>,
+  gateway: string,
+  at: number,
+): WebhookEvent {
+  const problems = reasons.slice(0, MAX_PROBLEMS).map(short);
+  const data = { gateway, before, status, reasons: problems };
+  return uniqueEvent('health.changed', at, `${gateway} ${at}`, at + HOUR, data);
 }
 
 function banIn({ ban, strike }: EventOf<'ban.started'>): WebhookEvent {

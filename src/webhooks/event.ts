@@ -13,6 +13,7 @@ export const WEBHOOK_TYPES = [
   'state.down',
   'state.up',
   'reload.failed',
+  'health.changed',
 ] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number] | 'test';
 

@@ -129,7 +129,7 @@ function seriesOf(name: string, [kind, well, fault]: Course, duration: number) {
   return { series: labelled, values: values.join(' ') };
 }
 
-/** An alert that begins to fire once all is well: nobody can act on it. */
+/** An alert that begins to fire once all is well: operators cannot act on it. */
 const LATE = 'ALERTS{alertstate="firing"} unless ALERTS{alertstate="firing"} offset 1m';
 
 function testOf(courses: Readonly<Record<string, Course>>, duration: number) {

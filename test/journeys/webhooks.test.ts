@@ -287,7 +287,7 @@ describe('an embedded gateway', () => {
       await until('the other has it too', () => bans.taken.length === 1);
       expect(bans.taken[0]!.id).toBe(receiver.takenOf('ban.started')[0]!.id);
       const { endpoints } = (await admin('GET', '/webhooks')).body;
-      expect(endpoints.map(({ events }: { events: string[] }) => events.length)).toEqual([11, 1]);
+      expect(endpoints.map(({ events }: { events: string[] }) => events.length)).toEqual([12, 1]);
       const { body } = await admin('POST', '/webhooks/test', { endpoint: endpoints[1].id });
       expect(body.tests).toHaveLength(1);
       expect(bans.takenOf('test')).toHaveLength(1);

@@ -82,6 +82,11 @@ describe('an event', () => {
       { problems: ['p'], omitted: 0 },
     ],
     [
+      'health.changed',
+      [{ type: 'health.changed', before: 'ok', status: 'down', reasons: ['It fails.'] }],
+      { before: 'ok', status: 'down', reasons: ['It fails.'] },
+    ],
+    [
       'state.down',
       [{ type: 'state.outage', policy: 'deny', error: new Error('gone') }],
       { policy: 'deny', reason: 'gone' },

@@ -303,11 +303,23 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'begin of an outage in the status'() {
     const { setBack, pass } = fastMachine();
-    const health = new ProcessHealth();
+    const health = new ProcessHealth(Date.now);
     health.observe({ type: 'state.outage', policy: 'local', error: null });
     setBack();
     expect(health.ofState.localSince).toBe(NOON);
     return pass(MINUTE).then(() => expect(health.ofState.localSince).toBe(NOON));
+  },
+  async 'begin of a condition and of a loss in the health'() {
+    const { setBack, pass } = fastMachine();
+    const health = new ProcessHealth(Date.now);
+    const begins = (logLines: number) =>
+      health.report({ logLines, requests: 0 }).conditions!.map(({ since }) => since);
+    health.observe({ type: 'state.write_failed', error: null });
+    begins(1);
+    setBack();
+    expect(begins(1)).toEqual([NOON, NOON]);
+    await pass(6 * MINUTE);
+    expect(begins(1)).toEqual([NOON]);
   },
   async 'freshness of the key cache'() {
     const keys = new MemoryKeys();

@@ -12,6 +12,8 @@ const NEWEST = 0.05;
 /** Milliseconds after its last loss for which a process reports it. */
 const LOSS_MEMORY = 5 * MINUTE;
 
+type Begun = Condition & { since: number };
+
 /** What the process could not store, in total since its start. */
 export interface Losses {
   readonly logLines: number;
@@ -20,15 +22,21 @@ export interface Losses {
 
 /** Gathers what a process knows of its health; `judgeHealth` judges it. */
 export class ProcessHealth {
+  readonly #clock: () => number;
   #localSince: number | null = null;
   #stateTime: number | null = null;
   #lostBans = 0;
   readonly #traffic = new RecentTraffic();
   /** By a name for what ends it. */
-  readonly #conditions = new Map<string, Condition>();
+  readonly #conditions = new Map<string, Begun>();
   readonly #lines = new Loss('log_dropped', 'line');
   readonly #requests = new Loss('usage_dropped', 'request');
   readonly #bans = new Loss('bans_dropped', 'ban');
+
+  /** `clock`: Unix milliseconds, shared by the listeners of an event. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   get ofState(): Pick<ProcessStatus, 'localSince' | 'stateTime'> {
     if (this.#localSince !== null) this.#localSince = notFuture(this.#localSince, Date.now());
@@ -37,19 +45,21 @@ export class ProcessHealth {
 
   report({ logLines, requests }: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
     const now = Date.now();
+    for (const condition of this.#conditions.values())
+      condition.since = notFuture(condition.since, now);
     const conditions = [
       ...this.#conditions.values(),
       ...this.#lines.report(logLines, now),
       ...this.#requests.report(requests, now),
       ...this.#bans.report(this.#lostBans, now),
     ];
-    return { conditions, traffic: this.#traffic.sum(performance.now()) };
+    return { conditions, traffic: this.#traffic.sum(this.#clock()) };
   }
 
   readonly observe = (event: Event): void => {
     switch (event.type) {
       case 'request':
-        this.#traffic.count(event, performance.now());
+        this.#traffic.count(event, this.#clock());
         break;
       case 'state.answered':
         this.#stateTime = mean(this.#stateTime, event.duration);
@@ -108,6 +118,8 @@ class Loss {
 
   /** `total`: since the start; `now`: Unix milliseconds. */
   report(total: number, now: number): Condition[] {
+    this.#since = notFuture(this.#since, now);
+    this.#last = notFuture(this.#last, now);
     if (now - this.#last > LOSS_MEMORY) this.#before = this.#total;
     if (total > this.#total) {
       if (this.#total === this.#before) this.#since = now;

@@ -145,7 +145,7 @@ export async function openListeners(
   const moment = sharedClock(clock);
   const listeners = {
     log,
-    health: new ProcessHealth(),
+    health: new ProcessHealth(moment.clock),
     metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, backends, {
       exemplars: tracesEndpointOf(config.tracing) !== null,
     }),

@@ -9,7 +9,10 @@ const STEP = MINUTE / STEPS;
 /** Callers cause these with methods, transfer codings and versions that no request may have. */
 const OF_CALLERS: ReadonlySet<number> = new Set([501, 505]);
 
-/** Requests of the last minute, to a twelfth of it. Times are milliseconds of one clock. */
+/**
+ * Requests of the last minute, to a twelfth of it. Times are Unix milliseconds; what lies in the
+ * future, because the clock was set back, is not counted.
+ */
 export class RecentTraffic {
   readonly #steps = Array.from({ length: STEPS }, () => emptyStep(-1));
 
@@ -24,10 +27,10 @@ export class RecentTraffic {
   }
 
   sum(now: number): NonNullable<ProcessStatus['traffic']> {
-    const oldest = Math.floor(now / STEP) - STEPS;
+    const newest = Math.floor(now / STEP);
     const sum = { requests: 0, failed: 0, refused: 0 };
     for (const { number, requests, failed, refused } of this.#steps) {
-      if (number <= oldest) continue;
+      if (number <= newest - STEPS || number > newest) continue;
       sum.requests += requests;
       sum.failed += failed;
       sum.refused += refused;

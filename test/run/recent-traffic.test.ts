@@ -36,9 +36,11 @@ test('counts the requests of the last minute, to a step of five seconds', () => 
   );
 });
 
-test('forgets after a minute', () => {
+test('forgets after a minute, and when the clock is set back', () => {
   const traffic = new RecentTraffic();
   traffic.count({ status: 500, verdict: 'limited' }, 0);
   expect(traffic.sum(MINUTE - 1)).toEqual({ requests: 1, failed: 1, refused: 1 });
+  expect(traffic.sum(MINUTE)).toEqual({ requests: 0, failed: 0, refused: 0 });
+  traffic.count({ status: 500, verdict: 'limited' }, 2 * MINUTE);
   expect(traffic.sum(MINUTE)).toEqual({ requests: 0, failed: 0, refused: 0 });
 });

@@ -46,7 +46,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const clock = Date.now;
   const webhooks = new GatewayWebhooks(config);
   const moment = sharedClock(clock);
-  const health = new ProcessHealth();
+  const health = new ProcessHealth(moment.clock);
   const ledger = new Ledger({ clock: moment.clock, observe: (event) => observe(event) });
   ledger.use(config);
   const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];

@@ -34,7 +34,7 @@ export async function keysOf(
 }
 
 /** Whether the client of a key is banned. */
-export type IsBanned = (record: KeyRecord) => boolean;
+type IsBanned = (record: KeyRecord) => boolean;
 
 export async function bannedIn({
   bans,

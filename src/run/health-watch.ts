@@ -2,7 +2,7 @@ import type { Health } from '@storegate/admin-api';
 import { MINUTE, SECOND } from '../common/time.ts';
 import type { Observe } from '../observe/events.ts';
 
-export interface HealthWatchParts {
+interface HealthWatchParts {
   readonly health: () => Promise<Health>;
   readonly isStopping: () => boolean;
   readonly observe: Observe;

@@ -14,13 +14,13 @@ import type { Forward, ForwardTunnel } from './forward.ts';
 /** 12 digits: sums of them stay exact. */
 const UNITS = /^\d{1,12}$/;
 
-export interface Settled {
+interface Settled {
   readonly forward: Forward;
   readonly tunnel: ForwardTunnel;
   readonly answer: Answer;
 }
 
-export interface SettleParts {
+interface SettleParts {
   readonly cost: Config['cost'];
   readonly state: Pick<State, 'settle'>;
   readonly observe: Observe;

@@ -162,7 +162,7 @@ export interface FilterWords extends Of<typeof isFilterWords> {}
 
 /** The last request of a page. In a list, requests are in the order of their time, then of their id. */
 const isPlace = has({ at: isMoment, id: isText });
-export interface RequestPlace extends Of<typeof isPlace> {}
+interface RequestPlace extends Of<typeof isPlace> {}
 
 /** Requests from this time on, and before this place. */
 const PERIOD = { since: orAbsent(orNull(isMoment)), before: orAbsent(orNull(isPlace)) };

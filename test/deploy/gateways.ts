@@ -21,6 +21,7 @@ bans: { strikes: 3, workers: 1, durations: [1m] }
 const HAPPENED = [
   'storegate_bans_total{',
   'storegate_contract_faults_total{',
+  'storegate_cost_settlements_total{',
   'storegate_connections_refused_total{reason="address"}',
   'nodejs_gc_duration_seconds_count{',
   'storegate_near_limit_admissions_total{',
@@ -137,7 +138,7 @@ async function letHappen(
   const creating = 'operationId: createPet\n';
   const contract = readFileSync(shippedFiles.contract, 'utf8');
   write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
-  const own = `${settings}${GONE}contract: { file: own.yaml }\n`;
+  const own = `${settings}${GONE}contract: { file: own.yaml }\ncost: { refund: [400-499] }\n`;
   write('gateway.yaml', own);
   await admin('POST', '/reload');
   write('plans.yaml', 'plans: []\n');

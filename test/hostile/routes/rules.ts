@@ -330,6 +330,20 @@ const FIELDS: readonly Rule[] = [
     },
   },
   {
+    name: 'The cost that a response reports is charged, and its field is not returned',
+    notAt: ['WebSocket'],
+    expected: [undefined, 5],
+    async observe(route, routes) {
+      const costing = async (units: number) => {
+        answering(routes, (route) => good(route, `X-Usage-Units: ${units}\r\n`));
+        return (await route.ask()).headers;
+      };
+      const before = Number((await costing(0))['x-ratelimit-remaining']);
+      const headers = await costing(5);
+      return [headers['x-usage-units'], before - Number(headers['x-ratelimit-remaining'])];
+    },
+  },
+  {
     name: 'The CORS fields are those of the gateway',
     notAt: ['WebSocket'],
     expected: ['*', undefined],
@@ -600,7 +614,11 @@ export const GROUPS: readonly Group[] = [
     },
     rules: RESPONSES,
   },
-  { name: 'fields', options: { plans: PLANS, settings: upstream() }, rules: FIELDS },
+  {
+    name: 'fields',
+    options: { plans: PLANS, settings: `cost: { header: X-Usage-Units }\n${upstream()}` },
+    rules: FIELDS,
+  },
   {
     name: 'connections',
     options: { plans: CONCURRENT_PLANS, settings: upstream() },

@@ -4,8 +4,8 @@ import { BlockSum } from './block-sum.ts';
 import { blockIn, blocksUnder, newBlocks, pendingName, type Slice } from './names.ts';
 import type { Commit, LedgerStore } from './store.ts';
 
-/** Milliseconds of sending, much less than a turn. */
-const SENDING = 15 * SECOND;
+/** Milliseconds after which no further block is sent: with its attempt, less than a turn. */
+const SENDING = 10 * SECOND;
 
 /**
  * Resolves with whether the receiver has accepted all requests of the block. `name`: the same for

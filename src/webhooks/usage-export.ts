@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { SECOND } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Block } from '../ledger/block.ts';
 import type { UsageReceiver } from '../ledger/ledger.ts';
@@ -10,6 +11,9 @@ import { send } from './send.ts';
 
 /** Some 200 KiB. */
 const BATCH_SIZE = 500;
+/** Milliseconds of a block, after which the next turn continues, and the longest of a response. */
+const ATTEMPT = 5 * SECOND;
+const TIMEOUT = 10 * SECOND;
 const BY = DIMENSIONS.filter((name) => name !== 'day' && name !== 'hour');
 /** The rest are durations. */
 const COLUMNS = [...BY, ...FIGURES.slice(0, FIGURES.indexOf('within10ms'))];
@@ -58,13 +62,15 @@ export function createUsageExport(options: UsageExportOptions): UsageReceiver | 
   return url === null ? null : new UsageExport(options, url, token);
 }
 
-/** Signs and times out as webhooks do. */
+/** Signs as webhooks do. */
 class UsageExport implements UsageReceiver {
   readonly #options: UsageExportOptions;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #cut = new AbortController();
   #failures = 0;
+  /** How many events of the block were accepted: a large one takes several turns. */
+  #accepted = { name: '', events: 0 };
   /** Unix milliseconds. */
   #pausedUntil = 0;
 
@@ -80,9 +86,14 @@ class UsageExport implements UsageReceiver {
   readonly sendUsage = async (name: string, block: Block): Promise<boolean> => {
     if (this.#options.clock() < this.#pausedUntil) return false;
     const events = await usageEventsOf(name, block);
-    for (let at = 0; at < events.length; at += BATCH_SIZE)
+    const end = performance.now() + ATTEMPT;
+    let at = this.#accepted.name === name ? this.#accepted.events : 0;
+    while (at < events.length && performance.now() < end) {
       if (!(await this.#post(events.slice(at, at + BATCH_SIZE)))) return false;
-    return true;
+      at += BATCH_SIZE;
+      this.#accepted = { name, events: at };
+    }
+    return at >= events.length;
   };
 
   close(): void {
@@ -93,11 +104,12 @@ class UsageExport implements UsageReceiver {
     const { config, clock, observe } = this.#options;
     const { signal } = this.#cut;
     const message = { id: events[0]!.id, body: JSON.stringify(events) };
+    const timeout = Math.min(config.webhooks.timeout, TIMEOUT);
     const sent = await send({
       url: this.#url,
       message,
       headers: this.#headers,
-      settings: config.webhooks,
+      settings: { ...config.webhooks, timeout },
       now: clock(),
       signal,
     });

@@ -23,12 +23,18 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 async function startMeter() {
   const events = new Map<string, UsageEvent>();
   const heads: IncomingHttpHeaders[] = [];
-  const meter = { posts: 0, repeated: 0, answer: 'accept' as 'accept' | 'refuse' | 'cut' };
+  const meter = {
+    posts: 0,
+    repeated: 0,
+    answer: 'accept' as 'accept' | 'refuse' | 'cut',
+    refuseAfter: Number.POSITIVE_INFINITY,
+  };
   const server = createServer(async (request, response) => {
     const posted = (await json(request)) as UsageEvent[];
     heads.push(request.headers);
     meter.posts++;
-    if (meter.answer === 'refuse') return response.writeHead(503).end();
+    if (meter.answer === 'refuse' || meter.posts > meter.refuseAfter)
+      return response.writeHead(503).end();
     for (const event of posted) {
       const name = `${event.source} ${event.id}`;
       if (events.has(name)) meter.repeated++;
@@ -155,6 +161,23 @@ describe('an export of usage', () => {
     expect(meter.repeated).toBeGreaterThan(0);
     expect(one.ledger.exportDelay).toBe(0);
     for (const { ledger } of [one, other]) await ledger.close();
+  });
+
+  test('continues a large minute where the receiver stopped', async () => {
+    const clock = new TestClock(NOON);
+    const one = gateway(clock);
+    for (let i = 0; i < 1_200; i++)
+      one.ledger.observe(requestEvent({ keyId: `key_${i}`, trace: trace(1) as RequestTrace }));
+    await one.ledger.writer.flush();
+    clock.pass(MINUTE + 6 * SECOND);
+    meter.refuseAfter = 1;
+    await one.ledger.roll();
+    expect(meter.events()).toHaveLength(500);
+    meter.refuseAfter = Number.POSITIVE_INFINITY;
+    clock.pass(MINUTE);
+    await one.ledger.roll();
+    expect([meter.units('acme'), meter.posts, meter.repeated]).toEqual([1_200, 4, 0]);
+    await one.ledger.close();
   });
 
   test('pauses after a failure, and reports the first failure and the recovery', async () => {

@@ -13,6 +13,10 @@ import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
  */
 const folder = join(import.meta.dirname, '../docs/images');
 
+const MINUTE = 60_000;
+/** Minutes of traffic before the pictures. */
+const MINUTES = 60;
+
 /** Views of the console, in pictures of these names. */
 const views = ['overview', 'clients', 'plans', 'requests'] as const;
 
@@ -39,7 +43,9 @@ async function withGateway(options: GatewayOptions, work: (gateway: TestGateway)
 /** The console after an ordinary morning: the views in light, the first in the dark too. */
 async function takeConsole(gateway: TestGateway) {
   const token = gateway.config.admin.token!;
+  gateway.clock.now = Date.now() - MINUTES * MINUTE;
   const { shop, mobile, crawler } = await operate(gateway, token);
+  await fillHistory(gateway, token, [shop.key, shop.key, shop.key, mobile.key, crawler.key]);
   const ended = new AbortController();
   const traffic = send(
     gateway,
@@ -81,6 +87,20 @@ async function takeConsole(gateway: TestGateway) {
   }
   ended.abort();
   await traffic;
+}
+
+/** Sends some requests in each of the minutes before, by the clock of the gateway. */
+async function fillHistory(gateway: TestGateway, token: string, keys: readonly string[]) {
+  for (let minute = MINUTES; minute > 0; minute--) {
+    gateway.clock.now = Date.now() - minute * MINUTE;
+    const requests = 60 + ((minute * 37) % 41);
+    for (let sent = 0; sent < requests; sent++) {
+      const path = sent % 5 === 4 ? '/pets?limit=ten' : '/pets';
+      await gateway.client.get(path).set('X-API-Key', keys[sent % keys.length]!);
+    }
+    // A report is complete: it writes what was counted, in the minute of the clock.
+    await gateway.admin.get('/usage/report').set({ Authorization: `Bearer ${token}` });
+  }
 }
 
 /** Sends some ten requests a second by these keys in turn, under a clock that goes. */

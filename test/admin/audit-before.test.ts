@@ -59,7 +59,11 @@ const planOf = (name: string): Thing => ({
 const EDITABLE = ['plan', 'label', 'limits', 'expires', 'addresses', 'scopes', 'metadata'];
 
 const keyOf = (id: string): Thing => ({
-  read: () => viewOf(`/keys/${id}`, 'created', 'lastUsed', 'history'),
+  // A ban is a change of the client, which the entries of the key do not have.
+  read: async () => {
+    const view = await viewOf(`/keys/${id}`, 'created', 'lastUsed', 'history');
+    return view?.status === 'banned' ? { ...view, status: 'active' } : view;
+  },
   restore(before, after) {
     if (after.revoked !== before.revoked || after.rotation?.at !== before.rotation?.at) return null;
     if (before.disabled !== null && after.disabled === null)

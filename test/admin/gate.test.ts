@@ -124,7 +124,10 @@ describe('tokens', () => {
     gateway = await TestGateway.start();
     const open = adminOf(gateway.adminUrl);
     expect((await open('GET', '/keys')).status).toBe(200);
-    const { token } = bodyOf(await open('POST', '/tokens', { name: 'first', role: 'admin' }));
+    const { token, first } = bodyOf(
+      await open('POST', '/tokens', { name: 'first', role: 'admin' }),
+    );
+    expect(first).toBe(true);
     expect((await open('GET', '/keys')).status).toBe(401);
     expect((await adminOf(gateway.adminUrl, bearer(token))('GET', '/keys')).status).toBe(200);
   });

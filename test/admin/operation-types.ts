@@ -15,7 +15,7 @@ export const HANDLERS = {
     void path.name;
     // @ts-expect-error a parameter that the query does not have
     void query.limit;
-    return ok({ ...key(body.name), token: 'secret' });
+    return ok({ ...key(body.name), token: 'secret', first: false });
   },
   listAudit: async ({ query }) => {
     // @ts-expect-error a number of the query that is used as text

@@ -314,7 +314,7 @@ describe.each([
       2,
       "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
     ],
-    [['keys', 'list', '--status', 'lost'], 2, 'active, disabled, expired, revoked'],
+    [['keys', 'list', '--status', 'lost'], 2, 'active, banned, disabled, expired, revoked'],
     [['keys', 'rotate'], 2, 'missing required argument'],
     [
       ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],

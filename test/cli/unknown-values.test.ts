@@ -37,7 +37,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 /** What an operator chooses freely, or what only stored records have. */
 const FREE =
-  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|hash|status)$/;
+  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|after|hash|status)$/;
 
 /** A call with the arguments and mandatory options that the command needs. */
 const CALLS: Readonly<Record<string, (key: string) => readonly string[]>> = {

@@ -489,6 +489,11 @@ describe('the buffer', () => {
     expect(list.out).toMatch(
       /^time +status +code .*\n\w+ ago +429 +rate_limit_exceeded +listPets +key_\w+ +acme +127\.0\.0\.1 +- +\S{36}\n/,
     );
+    const since = await run('requests', '--since', '1h', '--limit', '1');
+    const [, after] = /For earlier ones, add --after (\S+)\.\n/.exec(since.out + since.err)!;
+    const earlier = await run('requests', '--after', after!, '-o', 'name');
+    expect(since.out).not.toContain(earlier.out.split('\n', 1)[0]);
+    expect((await run('requests', '--until', '1h')).out).toContain('No requests.');
     const [request] = /\S{36}(?=\n)/.exec(list.out)!;
     const { out } = await run('explain', request);
     expect(out).toMatch(

@@ -61,3 +61,11 @@ test('requests above limits that do not refuse are summed up in sentences', () =
   ]);
   expect(words.excessesInWords({ count: 'key' })).toEqual([]);
 });
+
+test.each([
+  ['none', '(no operation)'],
+  ['listPets', 'listPets'],
+  ['mount /files', 'mount /files'],
+])('the operation %s is %s', (operation, text) => {
+  expect(words.operationInWords(operation)).toBe(text);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitsText, operationText } from '../src/browser/format.ts';
+import { limitsText } from '../src/browser/format.ts';
 
 test.each([
   ['60/minute,1000/day', '60 per minute, 1,000 per day'],
@@ -7,12 +7,4 @@ test.each([
   ['of another form', 'of another form'],
 ])('the limits %s read %s', (limits, text) => {
   expect(limitsText(limits)).toBe(text);
-});
-
-test('a request without an operation of the contract says so', () => {
-  expect(['none', 'listPets', 'mount /files'].map(operationText)).toEqual([
-    '(no operation)',
-    'listPets',
-    'mount /files',
-  ]);
 });

@@ -1,5 +1,10 @@
 import { hashSecret } from '../../records/keys/secret.ts';
-import { CONFIGURED, makeToken, type TokenRecord } from '../../records/operators/tokens.ts';
+import {
+  CONFIGURED,
+  configuredToken,
+  makeToken,
+  type TokenRecord,
+} from '../../records/operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
@@ -13,7 +18,7 @@ const shown = ({ name, role, createdAt }: TokenRecord) => ({
 });
 const turnOf = (name: string) => `token:${name}`;
 
-export function tokenOperations({ tokens }: AdminContext, change: Change) {
+export function tokenOperations({ tokens, config }: AdminContext, change: Change) {
   return {
     listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
     createToken: (task) => {
@@ -21,7 +26,9 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
       return change(task, turnOf(name), async ({ note }) => {
         const token = makeToken();
         const record: TokenRecord = { name, role, hash: hashSecret(token), createdAt: task.now };
-        const answer = created({ ...shown(record), token });
+        const isConfigured = configuredToken(config().admin.token).length > 0;
+        const first = !isConfigured && (await tokens.list()).length === 0;
+        const answer = created({ ...shown(record), token, first });
         const entry: ChangeEntry = {
           action: 'tokens.create',
           target: name,

@@ -3,6 +3,8 @@ import { call, command, option } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 
 const nameOf = ({ name }: Pick<Token, 'name'>) => name;
+const FIRST =
+  'It is the first token: the console and the admin API now need one. To get in, open /console/ on the admin port and sign in with it.';
 const EXAMPLE = 'tokens create ci-deploy --role operate';
 
 export const tokenCommands = command('tokens', 'manage admin tokens', {
@@ -24,8 +26,10 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       ask: (api, { role }: { role: Role }, name) =>
         api.call('createToken', { body: { name, role } }),
       view: {
-        text: ({ token, name, role }, page) =>
-          `${token}\n${page.notes(`This is ${name}, role ${role}. The token is not shown again.`)}`,
+        text: ({ token, name, role, first }, page) => {
+          const notes = [`This is ${name}, role ${role}. The token is not shown again.`];
+          return `${token}\n${page.notes(...notes, ...(first ? [FIRST] : []))}`;
+        },
         names: (token) => [nameOf(token)],
       },
     }),

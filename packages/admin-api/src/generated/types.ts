@@ -648,6 +648,7 @@ export interface TokenWithSecret {
   readonly role: Role;
   readonly created: string;
   readonly token: string;
+  readonly first: boolean;
 }
 
 export interface WebhookEndpoint {

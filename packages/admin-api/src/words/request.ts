@@ -36,8 +36,12 @@ export function bodyInWords({ declared, received }: ExplainedRequest['body']): s
 }
 
 /** `GET /pets/{petId} (getPet)`. */
+/** Requests without an operation of the contract are of the operation `none`. */
+export const operationInWords = (operation: string): string =>
+  operation === 'none' ? '(no operation)' : operation;
+
 export function askedInWords({ method, path, operation }: ExplainedRequest): string {
-  return `${method} ${path === null ? operation : `${path} (${operation})`}`;
+  return `${method} ${path === null ? operationInWords(operation) : `${path} (${operation})`}`;
 }
 
 /** All steps in order, also those behind the step that ended the request. */

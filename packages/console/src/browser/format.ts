@@ -49,7 +49,3 @@ export function limitsText(limits: string): string {
   });
   return words.join(', ');
 }
-
-/** Requests whose path the contract does not have are of the operation `none`. */
-export const operationText = (operation: string): string =>
-  operation === 'none' ? '(no operation)' : operation;

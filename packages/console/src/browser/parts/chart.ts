@@ -127,7 +127,12 @@ function usePlot(
       drawn.destroy();
     };
   }, []);
-  useEffect(() => plot.current!.setData(dataOf(props)), [JSON.stringify(dataOf(props))]);
+  const data = dataOf(props);
+  useEffect(() => {
+    plot.current!.setData(data);
+    // Names of steps may change while the scales stay.
+    plot.current!.redraw(false, true);
+  }, [JSON.stringify([props.steps, data])]);
   return plot;
 }
 

@@ -1,10 +1,9 @@
 import type { RefusedRequest } from '@storegate/admin-api';
-import { number, plural } from '@storegate/admin-api/words';
+import { number, operationInWords, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { useLive } from '../api/stream.ts';
-import { operationText } from '../format.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { LiveSwitch } from '../parts/live.ts';
@@ -113,7 +112,7 @@ function listOf({ requests, left }: Tail, filtered: boolean) {
         { title: 'Code', cell: ([first]) => codeOf(first!) },
         {
           title: 'Operation',
-          cell: ([first]) => `${first!.method} ${operationText(first!.operation)}`,
+          cell: ([first]) => `${first!.method} ${operationInWords(first!.operation)}`,
         },
         { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
         {

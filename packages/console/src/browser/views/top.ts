@@ -1,8 +1,8 @@
 import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
-import { COUNTED, number, percent, topTotal } from '@storegate/admin-api/words';
+import { COUNTED, number, operationInWords, percent, topTotal } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
-import { clockTime, operationText } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { ClientLink, planLink, Table, Time } from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
 import { answerView, Missing, View } from '../parts/view.ts';
@@ -73,7 +73,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
       (by === 'operations' || by === 'deprecated') && {
         title: 'Operation',
         names: !byKey,
-        cell: (item) => item.operation && operationText(item.operation),
+        cell: (item) => item.operation && operationInWords(item.operation),
       },
       { title: 'Count', figure: true, cell: ({ count }) => number(count) },
       { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },

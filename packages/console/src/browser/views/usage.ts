@@ -1,10 +1,10 @@
 import type { UsageReport } from '@storegate/admin-api';
-import { lostGateway, NO_USAGE, number } from '@storegate/admin-api/words';
+import { lostGateway, NO_USAGE, number, operationInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { bytes, clockTime, operationText } from '../format.ts';
+import { bytes, clockTime } from '../format.ts';
 import { ClientLink, type Column, planLink, Table } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { answerView, asParagraph, Missing, Notice, View } from '../parts/view.ts';
@@ -96,7 +96,7 @@ const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
   account: { title: 'Account', names: true, cell: ({ account }) => whose(account) },
   key: { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
   plan: { title: 'Plan', names: true, cell: ({ plan }) => (plan ? planLink(plan) : '–') },
-  operation: { title: 'Operation', cell: ({ operation = '' }) => operationText(operation) },
+  operation: { title: 'Operation', cell: ({ operation = '' }) => operationInWords(operation) },
 };
 
 const whose = (account: string | null | undefined) =>

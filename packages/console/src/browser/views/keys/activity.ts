@@ -1,8 +1,8 @@
 import type { Audit, Entry, RefusedRequest, Requests } from '@storegate/admin-api';
-import { number } from '@storegate/admin-api/words';
+import { number, operationInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
-import { operationText, total } from '../../format.ts';
+import { total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { isKeyId, Table, Time } from '../../parts/data.ts';
 import { answerView, Missing } from '../../parts/view.ts';
@@ -122,7 +122,7 @@ const requestLink = ({ id, method, operation }: Alike) =>
   h(
     'a',
     { href: linkTo('requests', id), title: 'Reason' },
-    `${method} ${operationText(operation)}`,
+    `${method} ${operationInWords(operation)}`,
   );
 
 const timesOf = ({ times, since }: Alike) =>

@@ -1,9 +1,9 @@
 import type { UsageReport } from '@storegate/admin-api';
-import { number, plural } from '@storegate/admin-api/words';
+import { number, operationInWords, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../../api/hooks.ts';
-import { clockTime, dayTime, operationText, total } from '../../format.ts';
+import { clockTime, dayTime, total } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { isKeyId, Table } from '../../parts/data.ts';
 import { Choice } from '../../parts/fields.ts';
@@ -144,7 +144,7 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
         keyOf: (row) => `${row.status} ${row.code} ${row.operation}`,
         columns: [
           { title: 'Code', names: true, cell: reasonOf },
-          { title: 'Operation', cell: ({ operation = '' }) => operationText(operation) },
+          { title: 'Operation', cell: ({ operation = '' }) => operationInWords(operation) },
           { title: 'Status', figure: true, cell: ({ status }) => status },
           { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
         ],

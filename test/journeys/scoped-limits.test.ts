@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Response } from 'supertest';
 import { loadContract } from '../../src/config/contract/contract.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
@@ -48,11 +48,11 @@ describe.each([
   ['embedded', () => ({})],
   ['Redis', () => ({ REDIS_URL: redis.url })],
 ])('with counters in %s', (_name, env: () => Record<string, string>) => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     gateway = await start(env());
     admin = adminOf(gateway.adminUrl);
   });
-  afterEach(() => gateway.stop());
+  afterAll(() => gateway.stop());
 
   test('an operation is limited separately: in one step with the plan, and refused with its name', async () => {
     const { secret } = await gateway.key();
@@ -80,10 +80,11 @@ describe.each([
   });
 
   test('a request is near a limit by the windows that it counts in, not by those of other operations', async () => {
-    const { secret } = await gateway.key();
+    const { secret, id } = await gateway.key();
+    const requests = () =>
+      gateway.log.filter(({ msg, keyId }) => msg === 'request' && keyId === id);
     for (let i = 0; i < 3; i++) await get('/categories', secret);
     await get('/store/orders', secret);
-    const requests = () => gateway.log.filter(({ msg }) => msg === 'request');
     await until('all are logged', () => requests().length === 4);
     expect(requests().map(({ nearLimit }) => nearLimit)).toEqual([false, false, true, false]);
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Collector } from '../support/collector.ts';
 import { commandLine } from '../support/command-line.ts';
 import { FaultyBackend, hangs } from '../support/faulty-backend.ts';
 import { followLive } from '../support/followed.ts';
@@ -19,47 +18,29 @@ bans: { strikes: ${strikes}, window: 1m, grace: 0ms, durations: [10m, 30m], deca
 `;
 const FEW = plans(3);
 const CONNECTIONS = 'connections: 10';
-const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 let redis: RedisServer;
 let backend: FakeBackend;
 let receiver: Receiver;
-let collector: Collector;
 let gateway: GatewayWithWorkers;
 
 const settings = (upstream = `url: "${backend.url}"`, more = '') =>
   `plans: { file: plans.yaml }\nupstream: { ${upstream}, ${CONNECTIONS} }\n${more}`;
 
-function start(folder?: string): Promise<GatewayWithWorkers> {
-  return GatewayWithWorkers.start({
-    redisUrl: redis.url,
-    files: {
-      'gateway.yaml': settings(),
-      'plans.yaml': folder === undefined ? plans(100_000) : FEW,
-    },
-    env: {
-      ...receiver.env,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_BSP_SCHEDULE_DELAY: '3600000',
-    },
-    ...(folder === undefined ? {} : { folder }),
-  });
-}
-
 beforeAll(async () => {
-  [redis, receiver, collector] = await Promise.all([
-    startRedis(),
-    Receiver.start(),
-    Collector.start(),
-  ]);
+  [redis, receiver] = await Promise.all([startRedis(), Receiver.start()]);
   backend = await fakeBackend((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
   });
-  gateway = await start();
+  gateway = await GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    files: { 'gateway.yaml': settings(), 'plans.yaml': plans(100_000) },
+    env: receiver.env,
+  });
 });
 afterAll(async () => {
   await gateway?.stop();
-  await Promise.all([backend.close(), receiver.stop(), collector.close(), redis.stop()]);
+  await Promise.all([backend.close(), receiver.stop(), redis.stop()]);
   expect(receiver.faults).toEqual([]);
 });
 
@@ -237,19 +218,6 @@ test('bans, quotas and first uses are reported once by a gateway with workers, t
   expect(counts()).toEqual(['2,1,1', '2,1,1', '2,1,1']);
   for (const secret of ['s3cr3t-path', ...keys.map(({ key }) => key)])
     expect(gateway.running.out()).not.toContain(secret);
-});
-
-test('a stop sends the last spans of each worker, an instance of its own', async () => {
-  const { key } = await gateway.key('1000/day');
-  const traced = { ...withKey(key), Traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
-  const sent = (await gateway.fromEveryWorker('/pets', traced)).length;
-  gateway.running.child.kill('SIGTERM');
-  expect(await gateway.running.exit).toBe(0);
-  const spans = collector.spans.filter(({ traceId, kind }) => traceId === TRACE && kind === 2);
-  expect(spans).toHaveLength(sent);
-  expect(new Set(spans.map(({ resource }) => resource['service.instance.id'])).size).toBe(2);
-
-  gateway = await start(gateway.folder);
 });
 
 test('gateways on one Redis appear as one in live events; a worker that ends causes no wrong numbers, and a silent gateway is named', async () => {

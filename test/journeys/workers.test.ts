@@ -5,12 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
+import { Collector } from '../support/collector.ts';
 import { bodyOf } from '../support/failure.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
 
 const FAILURES = 20;
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const settings = (more = '') => `plans: { file: plans.yaml }
 contract: { file: openapi.yaml }
 http: { trustedProxies: [127.0.0.0/8], authFailureLimit: { failures: ${FAILURES}, window: 1h } }
@@ -24,17 +26,25 @@ const contract = readFileSync(shippedFiles.contract, 'utf8');
 let folder: string;
 let redis: RedisServer;
 let backend: Awaited<ReturnType<typeof startStore>>;
+let collector: Collector;
 let gateway: GatewayWithWorkers;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   redis = await startRedis();
   backend = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const files = { 'gateway.yaml': settings(), 'plans.yaml': plans(50), 'openapi.yaml': contract };
-  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl: backend.url, files });
+  collector = await Collector.start();
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '3600000',
+  };
+  const backendUrl = backend.url;
+  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl, files, env });
 });
 afterAll(async () => {
   await gateway?.stop();
   await backend.store.close();
+  await collector.close();
   await redis.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -298,4 +308,15 @@ describe('the metrics', () => {
     expect(Math.abs(startedAt - Date.now() / 1000)).toBeLessThan(3_600);
     expect(await gateway.metric('storegate_state_mode', { mode: 'normal' })).toBe(1);
   });
+});
+
+test('a stop sends the last spans of each worker, an instance of its own', async () => {
+  const { key } = await gateway.key('1000/day');
+  const traced = { ...withKey(key), Traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+  const sent = (await gateway.fromEveryWorker('/categories', traced)).length;
+  gateway.running.child.kill('SIGTERM');
+  expect(await gateway.running.exit).toBe(0);
+  const spans = collector.spans.filter(({ traceId, kind }) => traceId === TRACE && kind === 2);
+  expect(spans).toHaveLength(sent);
+  expect(new Set(spans.map(({ resource }) => resource['service.instance.id'])).size).toBe(2);
 });

@@ -6,14 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  answers,
-  type Fault,
-  FaultyBackend,
-  garbles,
-  hangs,
-  resets,
-} from '../support/faulty-backend.ts';
+import { answers, type Fault, FaultyBackend, hangs } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -322,72 +315,6 @@ describe('of two backends', () => {
     await until('its log says so', () =>
       gateway.log.some(({ msg }) => String(msg).startsWith('retry')),
     );
-  });
-
-  test('the one that hangs delays its first clients by the timeout, then none', async () => {
-    const [one, two] = [await backend(hangs), await backend()];
-    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
-    const outcomes = new Set<unknown>();
-    await until('it is down', async () => {
-      const burst = await Promise.all(Array.from({ length: 10 }, () => ask()));
-      for (const { status, code } of burst) outcomes.add(code ?? status);
-      return lines('upstream.down').length > 0;
-    });
-    expect([...outcomes].sort()).toEqual([200, 'upstream_timeout']);
-    for (let i = 0; i < 50; i++) expect((await ask()).status).toBe(200);
-    one.act = answers();
-    await untilLogged('upstream.up');
-    const before = one.asked.length;
-    await until(
-      'it has its share',
-      async () => (await ask()).status === 200 && one.asked.length > before + 3,
-    );
-  });
-
-  test.each([
-    ['resets', resets, 'broken'],
-    ['answers garbage', garbles, 'broken'],
-  ])(
-    'one that %s goes down, and idempotent requests are answered by the other',
-    async (what, act, reason) => {
-      const [one, two] = [await backend(act), await backend()];
-      await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
-      const codes: string[] = [];
-      await until('it is down', async () => {
-        codes.push((await ask()).code);
-        return lines('upstream.down').length > 0;
-      });
-      expect(lines('upstream.down')).toEqual([
-        expect.objectContaining({ backend: one.name, reason }),
-      ]);
-      // Garbage is more than no response: what followed it is unknown.
-      if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
-      for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
-    },
-  );
-
-  test('ejects a backend that breaks off in the middle of bodies after a few requests', async () => {
-    // Probes get no response; otherwise the backend would be tried again and again.
-    const breaks: Fault = (socket, request) =>
-      void (
-        request.startsWith('GET / ') ||
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[')
-      );
-    const [one, other] = [await backend(breaks), await backend()];
-    await start(
-      `upstream: { backends: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probeInterval: 1h } }`,
-    );
-    const isWhole = () =>
-      ask().then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-    let broken = 0;
-    for (let i = 0; i < 40; i++) if (!(await isWhole())) broken++;
-    expect(broken).toBeGreaterThan(0);
-    expect(one.asked.length).toBeLessThan(15);
-    expect(lines('upstream.down')).toEqual([expect.objectContaining({ backend: one.name })]);
-    for (let i = 0; i < 20; i++) expect(await isWhole()).toBe(true);
   });
 
   test('one that refuses connections affects no client, and a POST is answered by the other', async () => {

@@ -7,8 +7,8 @@ import { until } from '../support/until.ts';
 const short = (ejection = 'failureRate: 1') =>
   `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
 /** Longer than any test: a response was not waited for. */
-const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
-const CHECKED =
+const _LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
+const _CHECKED =
   'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
@@ -168,65 +168,6 @@ describe('of two backends', () => {
       await untilBack(a);
     }
     expect(await metricOf('storegate_backend_retries_total', a)).toBeGreaterThan(0);
-  });
-});
-
-describe('a single backend', () => {
-  test.each(FAULTS.filter((fault) => !MILD.includes(fault)))(
-    'with this fault goes down, its clients are answered at once, and it recovers: %s',
-    async (fault) => {
-      const [a] = (await behind(['a'], short())) as [NginxBackend];
-      expect(await ask()).toEqual({ status: 200, by: 'a' });
-      await a.fail(fault);
-      await untilDown(a);
-      expect(await statusOf(a)).toMatchObject({ state: 'down', reason: REASONS[fault] });
-      const { requests } = await statusOf(a);
-      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_down' }));
-      expect((await statusOf(a)).requests).toBe(requests);
-      await a.recover();
-      await untilBack(a);
-    },
-  );
-
-  test('that truncates bodies goes down, and recovers', async () => {
-    const [a] = (await behind(['a'], short())) as [NginxBackend];
-    await a.fail('half');
-    const { seen } = await untilDown(a);
-    expect(seen).toMatchObject({ state: 'down', reason: 'broken' });
-    await a.recover();
-    await untilBack(a);
-  });
-
-  test('that responds with errors stays up without a second one', async () => {
-    const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxBackend];
-    await a.fail('error');
-    const answers = await askTimes(40);
-    expect(answers.filter(({ status }) => status === 200)).toEqual([]);
-    expect(await statusOf(a)).toMatchObject({ state: 'up', requests: 40 });
-    await a.recover();
-    expect(await ask()).toEqual({ status: 200, by: 'a' });
-  });
-});
-
-describe('a backend that hangs, with timeouts of five minutes', () => {
-  test('is detected by health checks, and requests do not wait for it from then on', async () => {
-    const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxBackend, NginxBackend];
-    await a.fail('hang');
-    await until('it is down', async () => (await statusOf(a)).state === 'down');
-    expect(await statusOf(a)).toMatchObject({ reason: 'check' });
-    expect(await askTimes(50)).toEqual(Array(50).fill({ status: 200, by: 'b' }));
-    await a.recover();
-    await untilBack(a);
-  });
-
-  test('as the only one is answered for at once', async () => {
-    const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxBackend];
-    await a.fail('hang');
-    await until('it is down', async () => (await statusOf(a)).state === 'down');
-    const answers = await askTimes(50);
-    expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
-    await a.recover();
-    await untilBack(a);
   });
 });
 

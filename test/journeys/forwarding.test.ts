@@ -7,18 +7,11 @@ let gateway: TestGateway;
 let backend: FakeBackend;
 let secret: string;
 let id: string;
-let body = '';
 let caching: Record<string, string> = {};
 
 beforeAll(async () => {
-  backend = await fakeBackend((request, response) => {
-    body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () =>
-      response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]'),
-    );
+  backend = await fakeBackend((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]');
   });
   gateway = await TestGateway.start({ backendUrl: `${backend.url}/base` });
   ({ secret, id } = await gateway.key({ plan: 'business', account: 'zoo' }));
@@ -72,42 +65,6 @@ describe('the backend', () => {
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers.authorization).toBeUndefined();
     expect(rawHeaders.join()).not.toContain(secret);
-  });
-
-  test('gets no forged identity of the client', async () => {
-    const { headers } = await seenBy({
-      'X-Storegate-Account': 'victim',
-      'X-Storegate-Admin': 'yes',
-      'X-Forwarded-For': '6.6.6.6',
-      'X-Forwarded-Host': 'evil.example',
-      'X-Forwarded-Proto': 'https',
-      'X-Request-Id': 'mine',
-      'X-Real-IP': '6.6.6.6',
-      Forwarded: 'for=6.6.6.6',
-    });
-    expect(headers).toMatchObject({
-      'x-storegate-account': 'zoo',
-      'x-forwarded-for': '127.0.0.1',
-      'x-forwarded-proto': 'http',
-    });
-    expect(headers['x-forwarded-host']).toBe(new URL(gateway.url).host);
-    expect(headers.forwarded).toBe(`for=127.0.0.1;proto=http;host="${new URL(gateway.url).host}"`);
-    for (const forged of ['x-storegate-admin', 'x-real-ip'])
-      expect(headers[forged]).toBeUndefined();
-    expect(headers['x-request-id']).not.toBe('mine');
-  });
-
-  test('gets the checked bytes unchanged', async () => {
-    const bytes = '{ "name":\t"R\\u0065x", "categoryId": 9223372036854775807 }\n';
-    await fetch(`${gateway.url}/pets`, {
-      method: 'POST',
-      headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
-      body: bytes,
-    }).then((response) => response.text());
-    expect(body).toBe(bytes);
-    const { headers } = backend.seen.at(-1)!;
-    expect(headers['content-length']).toBe(`${Buffer.byteLength(bytes)}`);
-    expect(headers['transfer-encoding']).toBeUndefined();
   });
 });
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import {
-  Agent,
   createServer,
   type IncomingMessage,
   request,
@@ -120,39 +119,6 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await many.answer()).toEqual(Array(9).fill(200));
     for (const flight of flights[0]!) expect(await flight.answer()).toEqual([200, 200]);
     expect(await usage(open.secret)).toMatchObject({ inFlight: null });
-  });
-
-  test('may send the next one as soon as it has a response, however often, on kept connections', async () => {
-    const { secret } = await gateway.key({ account: 'globex' });
-    const agent = new Agent({ keepAlive: true });
-    const ask = async () => {
-      const asked = request(`${gateway.url}/pets`, {
-        headers: { 'X-API-Key': secret },
-        agent,
-      }).end();
-      void until('the backend has it', () => held.length === 1).then(() => held.pop()!.end('[]'));
-      const [response] = (await once(asked, 'response')) as [IncomingMessage];
-      response.resume();
-      await once(response, 'end');
-      return response.statusCode;
-    };
-    for (let i = 0; i < 20; i++) expect(await ask()).toBe(200);
-    agent.destroy();
-  });
-
-  test('has room again when a client leaves', async () => {
-    const { secret } = await gateway.key();
-    const agent = new Agent();
-    for (let i = 0; i < 2; i++) {
-      request(`${gateway.url}/pets`, { headers: { 'X-API-Key': secret }, agent })
-        .on('error', () => {})
-        .end();
-    }
-    await until('the backend has them', () => held.length === 2);
-    agent.destroy();
-    await until('they are forgotten', async () => (await usage(secret)).inFlight.now === 0);
-    held.length = 0;
-    expect(await (await inFlight(secret, 2)).answer()).toEqual([200, 200]);
   });
 
   test('has a WebSocket in flight for as long as it is open', async () => {

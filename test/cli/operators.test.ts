@@ -278,154 +278,172 @@ describe.each([
     expect((await sg('tokens', 'revoke', 'reader')).out).toBe('reader is revoked.\n');
   });
 
-  test.each([
-    [['keys', 'get', 'key_nowhere'], 1, 'The key "key_nowhere" does not exist'],
-    [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'The key "key_nowhere" does not exist'],
-    [
-      ['keys', 'create', '--plan', 'gold', '--account', 'a'],
-      2,
-      'The plan "gold" does not exist; plans: free, pro',
-    ],
-    [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
-    [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
-    [
-      ['keys', 'create', '--plan', 'free', '--account', 'a', '--idempotency-key', 'short'],
-      2,
-      "option '--idempotency-key <text>' argument 'short' is invalid. It must have at least 16 characters.",
-    ],
-    [
-      ['keys', 'create', '--plan', 'free', '--account', 'a', '--limits', '60/fortnight'],
-      2,
-      "option '--limits <limits>' argument '60/fortnight' is invalid. It must be a window whose per is second, minute, hour, day",
-    ],
-    [
-      [
-        'keys',
-        'create',
-        '--plan',
-        'free',
-        '--account',
-        'a',
-        '--label',
-        'x'.repeat(201),
-        '--scope',
-        '',
-      ],
-      2,
-      "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
-    ],
-    [['keys', 'list', '--status', 'lost'], 2, 'active, banned, disabled, expired, revoked'],
-    [['keys', 'rotate'], 2, 'missing required argument'],
-    [
-      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],
-      2,
-      "option '--expires <time>' argument 'yesterday' is invalid. Use a date, time and zone, such as 2030-01-31T00:00:00Z",
-    ],
-    [
-      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2030-01-31'],
-      2,
-      '2030-01-31T00:00:00Z, or --expires-in 90d',
-    ],
-    [
-      [
-        'keys',
-        'create',
-        '--plan',
-        'free',
-        '--account',
-        'acme',
-        '--expires',
-        '2020-01-31T00:00:00Z',
-      ],
-      2,
-      "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
-    ],
-    [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
-    [
-      ['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'],
-      2,
-      "'abc' is invalid. Use the SHA-256",
-    ],
-    [['accounts', 'get', 'unknown'], 1, 'The account "unknown" does not exist'],
-    [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
-    [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
-    [['bans', 'lift', 'unknown'], 1, 'unknown'],
-    [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
-    [['bans', 'history', '--below', '0'], 2, 'from 1'],
-    [['usage', 'get', 'unknown'], 1, 'unknown'],
-    [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
-    [['plans', 'get', 'gold'], 1, 'The plan "gold" does not exist'],
-    [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
-    [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
-    [
-      ['plans', 'simulate', 'free', '--weight', '1001'],
-      2,
-      "argument '1001' is invalid. It must be at most 1000.",
-    ],
-    [
-      ['plans', 'simulate', 'free', '--limits', 'many'],
-      2,
-      "'many' is invalid. It must look like 5/minute",
-    ],
-    [['audit', 'list', '--limit', '0'], 2, 'whole number'],
-    [
-      ['audit', 'list', '--limit', '5000'],
-      2,
-      "option '--limit <number>' argument '5000' is invalid. It must be at most",
-    ],
-    [
-      ['requests', '--code', 'nope'],
-      2,
-      'The error code "nope" does not exist. Known error codes: malformed_request, ',
-    ],
-    [
-      ['requests', '--code', 'key_baned'],
-      2,
-      'The error code "key_baned" does not exist. Did you mean "key_banned"?',
-    ],
-    [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
-    [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
-    [['tokens', 'revoke', 'unknown'], 1, 'The token "unknown" does not exist'],
-    [['keys', 'creat'], 2, 'Did you mean create?'],
-    [['kyes'], 2, 'Did you mean keys?'],
-  ])('get a reason for the failure of %j', async (args, code, message) => {
-    const before = await json('audit', 'list', '--limit', '1');
-    expect(await sg(...args)).toEqual({ code, out: '', err: expect.stringContaining(message) });
-    expect(await json('audit', 'list', '--limit', '1')).toEqual(before);
-  });
-
-  test.each([
-    ...['get', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
-    ...['get', 'keys'].map((name) => ['accounts', name]),
-    ...['get', 'reset'].map((name) => ['usage', name]),
-    ['usage', 'grant', '--units', '1'],
-    ['bans', 'lift'],
-    ...['add', 'extend'].map((name) => ['bans', name, '--duration', '1h', '--reason', 'x']),
-    ['audit', 'list', '--target'],
-    ['keys', 'list', '--account'],
-    ['plans', 'get'],
-    ['tokens', 'revoke'],
-  ])('never see a secret that they use as a name: %s %s', async (...args) => {
-    const { key } = await create();
-    const result = await sg(...args, key);
-    expect(result).toEqual({
-      code: 2,
-      out: '',
-      err: expect.stringContaining('storegate keys identify'),
+  describe('make mistakes:', () => {
+    let audit: unknown;
+    let key: string;
+    const newest = () => json('audit', 'list', '--limit', '1');
+    beforeAll(async () => {
+      ({ key } = await create());
+      audit = await newest();
     });
-    expect(result.err).not.toContain(key.slice(0, 16));
-  });
 
-  test.each([
-    [['KEY']],
-    [['keys', 'KEY']],
-    [['keys', 'list', 'KEY']],
-    [['bans', 'add', 'a', '--duration', 'KEY']],
-  ])('never see a secret of an invalid command line: %j', async (words) => {
-    const { key } = await create();
-    const result = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
-    expect(result).toMatchObject({ code: 2, out: '' });
-    expect(result.err).not.toContain(key.slice(0, 16));
+    test.each([
+      [['keys', 'get', 'key_nowhere'], 1, 'The key "key_nowhere" does not exist'],
+      [
+        ['keys', 'update', 'key_nowhere', '--label', 'x'],
+        1,
+        'The key "key_nowhere" does not exist',
+      ],
+      [
+        ['keys', 'create', '--plan', 'gold', '--account', 'a'],
+        2,
+        'The plan "gold" does not exist; plans: free, pro',
+      ],
+      [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
+      [
+        ['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'],
+        2,
+        'name=value',
+      ],
+      [
+        ['keys', 'create', '--plan', 'free', '--account', 'a', '--idempotency-key', 'short'],
+        2,
+        "option '--idempotency-key <text>' argument 'short' is invalid. It must have at least 16 characters.",
+      ],
+      [
+        ['keys', 'create', '--plan', 'free', '--account', 'a', '--limits', '60/fortnight'],
+        2,
+        "option '--limits <limits>' argument '60/fortnight' is invalid. It must be a window whose per is second, minute, hour, day",
+      ],
+      [
+        [
+          'keys',
+          'create',
+          '--plan',
+          'free',
+          '--account',
+          'a',
+          '--label',
+          'x'.repeat(201),
+          '--scope',
+          '',
+        ],
+        2,
+        "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
+      ],
+      [['keys', 'list', '--status', 'lost'], 2, 'active, banned, disabled, expired, revoked'],
+      [['keys', 'rotate'], 2, 'missing required argument'],
+      [
+        ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],
+        2,
+        "option '--expires <time>' argument 'yesterday' is invalid. Use a date, time and zone, such as 2030-01-31T00:00:00Z",
+      ],
+      [
+        ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2030-01-31'],
+        2,
+        '2030-01-31T00:00:00Z, or --expires-in 90d',
+      ],
+      [
+        [
+          'keys',
+          'create',
+          '--plan',
+          'free',
+          '--account',
+          'acme',
+          '--expires',
+          '2020-01-31T00:00:00Z',
+        ],
+        2,
+        "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
+      ],
+      [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
+      [
+        ['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'],
+        2,
+        "'abc' is invalid. Use the SHA-256",
+      ],
+      [['accounts', 'get', 'unknown'], 1, 'The account "unknown" does not exist'],
+      [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
+      [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
+      [['bans', 'lift', 'unknown'], 1, 'unknown'],
+      [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
+      [['bans', 'history', '--below', '0'], 2, 'from 1'],
+      [['usage', 'get', 'unknown'], 1, 'unknown'],
+      [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
+      [['plans', 'get', 'gold'], 1, 'The plan "gold" does not exist'],
+      [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
+      [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
+      [
+        ['plans', 'simulate', 'free', '--weight', '1001'],
+        2,
+        "argument '1001' is invalid. It must be at most 1000.",
+      ],
+      [
+        ['plans', 'simulate', 'free', '--limits', 'many'],
+        2,
+        "'many' is invalid. It must look like 5/minute",
+      ],
+      [['audit', 'list', '--limit', '0'], 2, 'whole number'],
+      [
+        ['audit', 'list', '--limit', '5000'],
+        2,
+        "option '--limit <number>' argument '5000' is invalid. It must be at most",
+      ],
+      [
+        ['requests', '--code', 'nope'],
+        2,
+        'The error code "nope" does not exist. Known error codes: malformed_request, ',
+      ],
+      [
+        ['requests', '--code', 'key_baned'],
+        2,
+        'The error code "key_baned" does not exist. Did you mean "key_banned"?',
+      ],
+      [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
+      [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
+      [['tokens', 'revoke', 'unknown'], 1, 'The token "unknown" does not exist'],
+      [['keys', 'creat'], 2, 'Did you mean create?'],
+      [['kyes'], 2, 'Did you mean keys?'],
+    ])('get a reason for the failure of %j', async (args, code, message) => {
+      expect(await sg(...args)).toEqual({ code, out: '', err: expect.stringContaining(message) });
+    });
+
+    test.each([
+      ...['get', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
+      ...['get', 'keys'].map((name) => ['accounts', name]),
+      ...['get', 'reset'].map((name) => ['usage', name]),
+      ['usage', 'grant', '--units', '1'],
+      ['bans', 'lift'],
+      ...['add', 'extend'].map((name) => ['bans', name, '--duration', '1h', '--reason', 'x']),
+      ['audit', 'list', '--target'],
+      ['keys', 'list', '--account'],
+      ['plans', 'get'],
+      ['tokens', 'revoke'],
+    ])('never see a secret that they use as a name: %s %s', async (...args) => {
+      const result = await sg(...args, key);
+      expect(result).toEqual({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('storegate keys identify'),
+      });
+      expect(result.err).not.toContain(key.slice(0, 16));
+    });
+
+    test.each([
+      [['KEY']],
+      [['keys', 'KEY']],
+      [['keys', 'list', 'KEY']],
+      [['bans', 'add', 'a', '--duration', 'KEY']],
+    ])('never see a secret of an invalid command line: %j', async (words) => {
+      const result = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
+      expect(result).toMatchObject({ code: 2, out: '' });
+      expect(result.err).not.toContain(key.slice(0, 16));
+    });
+
+    test('the audit log has none of them', async () => {
+      expect(await newest()).toEqual(audit);
+    });
   });
 });
 

@@ -142,16 +142,12 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
     ).toEqual(['storegate']);
   });
 
-  test('without a command it serves the demo store, with data in the folder', async () => {
+  test('without a command it serves the demo store, the reference and the console, with data in the folder', async () => {
     const url = await start();
     const response = await get(`${url}/pets`, key());
     expect([response.status, await response.json()]).toEqual([200, expect.anything()]);
     expect(response.headers.get('x-ratelimit-remaining')).toBe('59');
     expect(existsSync(join(folder, 'data'))).toBe(true);
-  });
-
-  test('serves every file of the reference and the console', async () => {
-    const url = await start();
     for (const page of [`${url}/docs/`, `${adminUrl}/console/`]) {
       const html = await (await fetch(page)).text();
       const files = [...html.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|ts|js|mjs|svg))"/g)].map(

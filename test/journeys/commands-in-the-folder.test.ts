@@ -1,7 +1,7 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { CrashingGateway } from '../support/crashes.ts';
@@ -124,27 +124,33 @@ describe('a command in the folder of a running gateway', () => {
 
 describe('a command in the folder of a killed gateway', () => {
   let gateway: CrashingGateway;
-  beforeEach(async () => {
+  let announced: Buffer;
+  beforeAll(async () => {
     gateway = new CrashingGateway('http://127.0.0.1:9');
     await gateway.start();
     await gateway.kill();
+    announced = readFileSync(announcement());
   });
-  afterEach(() => rmSync(gateway.folder, { recursive: true }));
+  // A command removes it.
+  beforeEach(() => writeFileSync(announcement(), announced));
+  afterAll(() => rmSync(gateway.folder, { recursive: true }));
 
   const announcement = () => join(gateway.data, 'gateway.json');
   const create = () =>
     commandLine(gateway.folder)(['keys', 'create', '--plan', 'free', '--account', 'acme']);
 
-  test('changes the state itself, and removes the announcement of that gateway', async () => {
-    expect(existsSync(announcement())).toBe(true);
-    expect(await create()).toMatchObject({ code: 0, err: '' });
-    expect(existsSync(announcement())).toBe(false);
-  });
-
   test('fails for a mistake in a file', async () => {
-    writeFileSync(join(gateway.folder, 'gateway.yaml'), 'nonsense: true\n');
+    const file = join(gateway.folder, 'gateway.yaml');
+    const settings = readFileSync(file);
+    writeFileSync(file, 'nonsense: true\n');
     const { code, err } = await create();
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^gateway\.yaml:1:1 /) });
     expect(err).not.toContain('running gateway');
+    writeFileSync(file, settings);
+  });
+
+  test('changes the state itself, and removes the announcement of that gateway', async () => {
+    expect(await create()).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(announcement())).toBe(false);
   });
 });

@@ -17,8 +17,8 @@ describe.each(MISTAKES)('the planted mistake in $file', ({ file, text, suite }) 
 });
 
 test('each room and package has a planted mistake', () => {
-  const folders = MISTAKES.map(({ file }) => file.split('/').slice(0, 2).join('/'));
-  expect(folders.toSorted()).toEqual([...foldersIn('packages'), ...foldersIn('src')].toSorted());
+  const folders = new Set(MISTAKES.map(({ file }) => file.split('/').slice(0, 2).join('/')));
+  expect(folders).toEqual(new Set([...foldersIn('packages'), ...foldersIn('src')]));
 });
 
 test('CONTRIBUTING.md describes each planted mistake', () => {

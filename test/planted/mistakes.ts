@@ -1,6 +1,6 @@
 /**
- * One mistake for each room and package, with the suite that must fail. CONTRIBUTING.md describes
- * them as a walk, and `npm run test:planted` makes them.
+ * At least one mistake for each room and package, with the suite that must fail. CONTRIBUTING.md
+ * describes them as a walk, and `npm run test:planted` makes them.
  */
 export interface Mistake {
   readonly file: string;
@@ -64,6 +64,24 @@ export const MISTAKES: readonly Mistake[] = [
     text: 'client.retiresAt <= clock()',
     mistake: 'client.retiresAt < clock()',
     suite: 'test/gateway/stages',
+  },
+  {
+    file: 'src/gateway/stages/in-flight.ts',
+    text: 'flight.count--;',
+    mistake: '',
+    suite: 'test/gateway/stages/in-flight.test.ts',
+  },
+  {
+    file: 'src/gateway/upstream/health.ts',
+    text: 'if (reason === null || (isMild && !mayGo())) return false;',
+    mistake: 'if (reason === null) return false;',
+    suite: 'test/gateway/upstream/health.test.ts',
+  },
+  {
+    file: 'src/gateway/upstream/retries.ts',
+    text: "return on.includes('reset') && isIdempotent(method);",
+    mistake: "return on.includes('reset');",
+    suite: 'test/hostile/backend-faults.test.ts',
   },
   {
     file: 'src/admin/gate.ts',

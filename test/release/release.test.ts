@@ -34,16 +34,12 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-function configure(): void {
-  git('config', 'user.name', 'a test');
-  git('config', 'user.email', 'test@example.com');
-  for (const name of ['commit.gpgSign', 'tag.gpgSign']) git('config', name, 'false');
-}
-
 /** Makes a repository of the files in `root`. */
 function initialize(): void {
   git('init', '--quiet', '--initial-branch=main');
-  configure();
+  git('config', 'user.name', 'a test');
+  git('config', 'user.email', 'test@example.com');
+  for (const name of ['commit.gpgSign', 'tag.gpgSign']) git('config', name, 'false');
   git('add', '--all');
   git('commit', '--quiet', '--message', 'everything');
 }
@@ -64,9 +60,8 @@ beforeAll(() => {
 
 beforeEach(() => {
   printed = [];
-  root = join(temporary(), 'clone');
-  execFileSync('git', ['clone', '--quiet', original, root]);
-  configure();
+  root = join(temporary(), 'copy');
+  cpSync(original, root, { recursive: true });
 });
 
 const options = (changes: Partial<ReleaseOptions> = {}): ReleaseOptions => ({

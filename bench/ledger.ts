@@ -2,6 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { DAY, SECOND } from '../src/common/time.ts';
 import { compressBlock } from '../src/ledger/block.ts';
 import { blockName, sliceName } from '../src/ledger/names.ts';
@@ -60,6 +62,28 @@ async function counting(): Promise<void> {
   for (const event of events) recorder.observe(event);
   console.log(`a slice of 1,000 keys: ${ms(await cpuOf(1, () => recorder.take()))} to pack`);
   console.log(`a slice of 1,000 keys: ${slices.at(-1)} bytes`);
+}
+
+/** Of the slice that is being counted: 50 recorders with 4,000 keys each. */
+function memory(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = () => {
+    collect();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const recorderOf = (turn: number) => {
+    const recorder = new Recorder(Date.now, () => {});
+    for (let i = 0; i < 4_000; i++)
+      recorder.observe(requestEvent({ keyId: `key_${4_000 * turn + i}` }));
+    return recorder;
+  };
+  recorderOf(0);
+  const before = used();
+  const recorders = Array.from({ length: 50 }, (_, turn) => recorderOf(turn));
+  const bytes = (used() - before) / (4_000 * recorders.length);
+  console.log(`a key in the open slice: ${bytes.toFixed(0)} bytes of memory`);
 }
 
 /** A slice of 1,000 keys, stored in each way. */
@@ -173,5 +197,6 @@ async function reporting(reader: LedgerReader): Promise<void> {
 }
 
 await counting();
+memory();
 await storing();
 await reporting(await month());

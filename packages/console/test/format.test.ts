@@ -4,6 +4,12 @@ import { limitsText } from '../src/browser/format.ts';
 test.each([
   ['60/minute,1000/day', '60 per minute, 1,000 per day'],
   ['10/10s:sliding', '10 per 10s (sliding)'],
+  ['100/month:calendar:Europe/Berlin:15', '100 per month (calendar, Europe/Berlin, from day 15)'],
+  ['9/day:calendar:Etc/GMT+1', '9 per day (calendar, Etc/GMT+1)'],
+  [
+    '5/minute+watch,7/day:sliding+overage',
+    '5 per minute (only watches), 7 per day (sliding, with overage)',
+  ],
   ['of another form', 'of another form'],
 ])('the limits %s read %s', (limits, text) => {
   expect(limitsText(limits)).toBe(text);

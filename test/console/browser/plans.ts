@@ -11,14 +11,14 @@ export function plansTests(stand: ConsoleStand): void {
       await stand.gateway.key({ plan: 'basic' });
       const page = await open('plans');
       const row = page.getByRole('row', { name: /^basic/ });
-      expect(await row.innerText()).toMatch(/20\/minute,100\/day\s+each key\s+1/);
+      expect(await row.innerText()).toMatch(/20 per minute, 100 per day\s+each key\s+1/);
       expect(await row.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe(
         '#/keys?plan=basic',
       );
       const limits = page
         .locator('dl.facts')
         .filter({ hasText: 'requests without a key, per client address' });
-      expect(await limits.innerText()).toMatch(/^Limits\s+8\/minute\s.*In flight\s+2 at once$/s);
+      expect(await limits.innerText()).toMatch(/^Limits\s+8 per minute\s.*In flight\s+2 at once$/s);
       await row.getByRole('link', { name: 'basic' }).click();
       await page.getByRole('heading', { name: 'Plan basic', level: 1 }).waitFor();
     });
@@ -49,9 +49,9 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Apply …' }).click();
       await page.getByLabel(/^Reason/).fill('too many crawlers');
       await page.getByRole('button', { name: 'Apply', exact: true }).click();
-      await page.getByText('Plan basic has 10/minute now.').waitFor();
+      await page.getByText('Plan basic has 10 per minute now.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
-      await page.locator('dl.facts').getByText('10/minute', { exact: true }).waitFor();
+      await page.locator('dl.facts').getByText('10 per minute', { exact: true }).waitFor();
       await page.locator('dl.facts').getByText('9 at once', { exact: true }).waitFor();
       expect((await stand.admin('GET', '/plans/basic')).body).toMatchObject({
         limits: '10/minute',
@@ -82,7 +82,7 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Apply …' }).click();
       await page.getByLabel(/^Reason/).fill('a new offer');
       await page.getByRole('button', { name: 'Apply', exact: true }).click();
-      await page.getByText('Plan gold has 7/minute,70/day now.').waitFor();
+      await page.getByText('Plan gold has 7 per minute, 70 per day now.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('heading', { name: 'Plan gold', level: 1 }).waitFor();
       expect((await stand.admin('GET', '/plans/gold')).body).toMatchObject({

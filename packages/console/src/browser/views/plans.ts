@@ -8,7 +8,7 @@ import {
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
-import { dayTime, total } from '../format.ts';
+import { dayTime, limitsText, total } from '../format.ts';
 import { Chart, type Series } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
 import { answerView, Missing, Notice, View } from '../parts/view.ts';
@@ -40,7 +40,10 @@ function AllPlans() {
         empty: 'No plans.',
         columns: [
           { title: 'Plan', names: true, cell: ({ name }) => planLink(name) },
-          { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
+          {
+            title: 'Limits',
+            cell: ({ limits }) => (limits ? limitsText(limits) : 'of each key or account'),
+          },
           { title: 'Counts', cell: ({ count }) => countInWords(count) },
           {
             title: 'Keys',
@@ -65,7 +68,7 @@ function Public({ plan }: { plan: Plan | undefined }) {
   if (!plan) return h('p', { class: 'empty' }, 'Public limits are off.');
   return h(Facts, {
     facts: [
-      ['Limits', plan.limits],
+      ['Limits', limitsText(plan.limits ?? '')],
       ['Counts', 'requests without a key, per client address'],
       ['In flight', inFlight(plan)],
     ],
@@ -100,7 +103,7 @@ function OnePlan({ name }: { name: string }) {
     answerView(answer, (plan) => [
       h(Facts, {
         facts: [
-          ['Limits', plan.limits ?? 'set per key or account'],
+          ['Limits', plan.limits ? limitsText(plan.limits) : 'set per key or account'],
           ['Counts', countInWords(plan.count)],
           ['In flight', inFlight(plan)],
           ['Weight', `${plan.weight}, if the backend is busy`],

@@ -4,6 +4,7 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../api/client.ts';
 import { useCall } from '../../api/hooks.ts';
+import { limitsText } from '../../format.ts';
 import { type Act, useActs } from '../../parts/act.ts';
 import { clientLinks } from '../../parts/data.ts';
 import { Choice, Field } from '../../parts/fields.ts';
@@ -31,6 +32,9 @@ export function Simulation({ plan, taken, onPut }: SimulationProps) {
     ],
   ];
 }
+
+const ownLimits = (limits: string | null) =>
+  limits === null ? 'no limits of its own' : limitsText(limits);
 
 const COUNTS = [
   ['key', 'each key'],
@@ -107,9 +111,9 @@ function SimulatedChange({ trial }: { trial: PlanSimulation }) {
   return [
     h('h3', null, 'Now'),
     h('p', null, [
-      h('code', null, before ?? 'no limits of its own'),
+      ownLimits(before),
       ' → ',
-      h('code', null, after ?? 'no limits of its own'),
+      ownLimits(after),
       `, ${inFlight(trial)}: ${keys === 0 ? 'no key' : plural(keys, 'key')} would have other limits.`,
     ]),
     overLimit.length > 0 &&
@@ -150,7 +154,7 @@ function SetPlan({
     effect: [
       h('p', null, [
         `Plan ${plan} gets `,
-        h('code', null, after ?? 'no limits of its own'),
+        ownLimits(after),
         `, ${inFlight(trial)}, in the plans file. With the next request ${plural(keys, 'key')} would have other limits.`,
       ]),
       h('p', null, 'Usage is kept. Other gateways read their own file.'),
@@ -158,13 +162,7 @@ function SetPlan({
     verb: 'Apply',
     async run(_form, reason) {
       const put = await call('setPlan', { params: { plan }, body: draft, reason });
-      return h(
-        'p',
-        null,
-        `Plan ${put.plan} has `,
-        h('code', null, put.after ?? 'no limits of its own'),
-        ' now.',
-      );
+      return h('p', null, `Plan ${put.plan} has `, ownLimits(put.after), ' now.');
     },
     after: () => void onPut(plan),
   };

@@ -19,6 +19,7 @@ import { requestEvent } from '../test/support/request-event.ts';
 const FIRST = Date.UTC(2026, 9, 1);
 const [DAYS, ACCOUNTS, OPERATIONS] = [31, 1_000, 50];
 const EMPTY = Buffer.of();
+const ADMITTED = { status: 200, code: null, verdict: 'admitted', deprecated: false } as const;
 
 /** Milliseconds of CPU of this process, per turn. */
 async function cpuOf(times: number, work: (i: number) => unknown): Promise<number> {
@@ -90,12 +91,7 @@ function memory(): void {
 async function storing(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-ledger-'));
   const table = new UsageTable();
-  const outcome = table.outcome({
-    status: 200,
-    code: null,
-    verdict: 'admitted',
-    deprecated: false,
-  });
+  const outcome = table.outcome(ADMITTED);
   for (let i = 0; i < 1_000; i++) {
     const client = table.client({ key: `key_${i}`, account: `account-${i}`, plan: 'free' });
     table.count(table.row(client, table.operation('listPets'), outcome), 5, false, 1);
@@ -137,12 +133,7 @@ async function month(): Promise<LedgerReader> {
   for (let day = 0; day < DAYS; day++) {
     const start = FIRST + day * DAY;
     const table = new UsageTable();
-    const outcome = table.outcome({
-      status: 200,
-      code: null,
-      verdict: 'admitted',
-      deprecated: false,
-    });
+    const outcome = table.outcome(ADMITTED);
     for (let one = 0; one < ACCOUNTS; one++) {
       const key = `key_${one.toString(36).padStart(16, 'x')}`;
       const client = table.client({ key, account: `account-${one}`, plan: 'free' });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { NotPacked } from '../observe/traffic/packing.ts';
 import { type Block, blocksIn, damagedBlock, type Sources } from './block.ts';
+import type { LedgerStore } from './store.ts';
 
 /**
  * Kinds of blocks: a minute, an hour, the minutes of an hour with their traffic only, a day, a part
@@ -44,6 +45,19 @@ export function blocksUnder(
     const start = block?.start ?? sliceIn(name)!.minute;
     return [damagedBlock(start, block === null ? MINUTE : SPANS[block.kind])];
   }
+}
+
+/** The stored blocks with these names. Rejects if the store is unreachable. */
+export async function blocksNamed(
+  names: readonly string[],
+  store: Pick<LedgerStore, 'read'>,
+  damaged: (damage: string) => void,
+): Promise<Block[]> {
+  if (names.length === 0) return [];
+  const found = await store.read(names);
+  return found.flatMap((bytes, i) =>
+    bytes === null ? [] : blocksUnder(names[i]!, bytes, damaged),
+  );
 }
 
 interface SliceName {

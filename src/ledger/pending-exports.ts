@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '../common/time.ts';
 import { type Block, joinSources, type Sources } from './block.ts';
 import { BlockSum } from './block-sum.ts';
-import { blockIn, blocksUnder, newBlocks, pendingName, type Slice } from './names.ts';
+import { blockIn, blocksNamed, newBlocks, pendingName, type Slice } from './names.ts';
 import type { Commit, LedgerStore } from './store.ts';
 
 /** Milliseconds after which no further block is sent: with its attempt, less than a turn. */
@@ -48,8 +48,8 @@ export class PendingExports {
   }
 
   /**
-   * Sends the oldest first, until the receiver accepts one no more. Resolves with when the rest
-   * begins, Unix milliseconds; `null`: nothing waits.
+   * Sends the oldest first, until the receiver refuses one or the time is up. Resolves with the
+   * begin of what still waits, Unix milliseconds; `null`: nothing waits.
    */
   async send(commit: Commit): Promise<number | null> {
     const end = performance.now() + SENDING;
@@ -80,11 +80,8 @@ export class PendingExports {
     return joinSources((await this.#blocksOf(names)).map(({ sources }) => sources));
   }
 
-  async #blocksOf(names: readonly string[]): Promise<Block[]> {
+  #blocksOf(names: readonly string[]): Promise<Block[]> {
     const { store, damaged } = this.#options;
-    const found = await store.read(names);
-    return found.flatMap((bytes, i) =>
-      bytes === null ? [] : blocksUnder(names[i]!, bytes, damaged),
-    );
+    return blocksNamed(names, store, damaged);
   }
 }

@@ -3,6 +3,7 @@ import { type Block, joinSources } from './block.ts';
 import {
   blockIn,
   blockName,
+  blocksNamed,
   blocksUnder,
   type Kind,
   newBlocks,
@@ -118,12 +119,8 @@ export class LedgerReader {
       yield* newBlocks(ofMinute, known.get(minute) ?? {}, this.#damaged);
   }
 
-  async #read(names: readonly string[]): Promise<Block[]> {
-    if (names.length === 0) return [];
-    const found = await this.#store.read(names);
-    return found.flatMap((bytes, i) =>
-      bytes === null ? [] : blocksUnder(names[i]!, bytes, this.#damaged),
-    );
+  #read(names: readonly string[]): Promise<Block[]> {
+    return blocksNamed(names, this.#store, this.#damaged);
   }
 
   async #slices(): Promise<Slice[]> {

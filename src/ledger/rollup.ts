@@ -4,7 +4,7 @@ import { BlockSum } from './block-sum.ts';
 import {
   blockIn,
   blockName,
-  blocksUnder,
+  blocksNamed,
   newBlocks,
   type Slice,
   SPANS,
@@ -225,11 +225,8 @@ export class Rollup {
     return { bytes, dropped: dropped.length, unexported };
   }
 
-  async #blocksOf(names: readonly string[]): Promise<Block[]> {
-    const found = await this.#store.read(names);
-    return found.flatMap((bytes, i) =>
-      bytes === null ? [] : blocksUnder(names[i]!, bytes, this.#damaged),
-    );
+  #blocksOf(names: readonly string[]): Promise<Block[]> {
+    return blocksNamed(names, this.#store, this.#damaged);
   }
 }
 

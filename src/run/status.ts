@@ -51,8 +51,8 @@ const CERTIFICATE_NOTICE = 7 * DAY;
 const KEY_CACHE_AGE = 30 * MINUTE;
 
 /**
- * What a gateway reports of itself besides its processes. `cacheAge`: milliseconds, for no longer
- * than the gateway runs.
+ * What a gateway reports of itself besides its processes. `cacheAge`: milliseconds, at most since
+ * the start of the gateway.
  */
 export function gatewayConditions(
   { current, waiting, last }: Reloader<ServedConfig>,

@@ -181,7 +181,7 @@ describe('in front of a remote that fails', () => {
       await settle(2, admission);
       remote.answerLate();
       await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-      // Without an answer nobody knows whether it was charged.
+      // Without an answer it is unknown whether it was charged.
       expect(await left('key:a')).toBe(trouble === 'loses answers' ? 0 : 3);
     },
   );
